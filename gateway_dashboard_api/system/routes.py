@@ -125,7 +125,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
 async def stop_for_update(admin: AdminContext, request: Request) -> Response:
     """Stop, so that a new version can be started in this one's place."""
     if is_managed(admin.core.environment):
-        return _told(NOT_HERE, 403)
+        return _stop_outcome(NOT_HERE, 403)
     return await _stop(admin, request)
 
 
@@ -133,13 +133,13 @@ async def shut_down(admin: AdminContext, request: Request) -> Response:
     """Stop, for callers with the shutdown secret; never in production."""
     environment = admin.core.environment
     if is_managed(environment):
-        return _told(NOT_HERE, 403)
+        return _stop_outcome(NOT_HERE, 403)
     if environment.shutdown_secret is None:
-        return _told("SHUTDOWN_SECRET is not set", 403)
+        return _stop_outcome("SHUTDOWN_SECRET is not set", 403)
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     expected = environment.shutdown_secret.encode()
     if scheme.lower() != "bearer" or not hmac.compare_digest(secret.strip().encode(), expected):
-        return _told("Unauthorized", 401)
+        return _stop_outcome("Unauthorized", 401)
     return await _stop(admin, request)
 
 
@@ -152,9 +152,9 @@ def is_managed(environment: Environment) -> bool:
 
 async def _stop(admin: AdminContext, request: Request) -> Response:
     if not handles_sigterm():
-        return _told(NOT_HERE, 403)
+        return _stop_outcome(NOT_HERE, 403)
     await admin.audit(request, "process.stop")
-    answer = _told("Shutting down", 200)
+    answer = _stop_outcome("Shutting down", 200)
     answer.background = BackgroundTask(_ask_to_stop)
     return answer
 
@@ -167,7 +167,7 @@ def handles_sigterm() -> bool:
     return signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN, None)
 
 
-def _told(message: str, status: int) -> Response:
+def _stop_outcome(message: str, status: int) -> Response:
     return json_answer(StopOutcome(success=status == 200, message=message), status)
 
 

@@ -49,11 +49,11 @@ class OllamaClient:
     def read_request(self, call: Call) -> Conversation:
         return read_request(call)
 
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return write_reply(reply, asked, losses)
+    def write_reply(self, reply: Reply, request: Conversation, losses: Losses) -> bytes:
+        return write_reply(reply, request, losses)
 
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
-        return Writer(asked, losses)
+    def stream_writer(self, request: Conversation, losses: Losses) -> StreamWriter:
+        return Writer(request, losses)
 
     def write_error(self, error: GatewayError, request_id: str) -> bytes:
         return write_error(error, request_id)

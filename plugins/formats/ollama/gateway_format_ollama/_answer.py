@@ -20,7 +20,6 @@ from ._arguments import as_text, new_id
 from ._lines import (
     Line,
     Token,
-    ToolCallRow,
     failure_of,
     hub_logprobs,
     seconds_of,
@@ -73,9 +72,22 @@ class Answer:
             if message.content:
                 self._grow(_TEXT, message.content, events)
             for image in message.images or ():
-                self._show(image, events)
-            for call in message.tool_calls or ():
-                self._call(call, events)
+                part = Media(kind="image", media_type=media_type_of(image), data=image)
+                self._end_growing(events)
+                events += (PartStarted(self._count, part), PartEnded(self._count))
+                self._count += 1
+            for row in message.tool_calls or ():
+                # A call arrives whole, its arguments as an object.
+                self._end_growing(events)
+                index, arguments = self._count, as_text(row.function.arguments)
+                # Some servers repeat an id; results could not be told apart then.
+                known = row.id if row.id not in self._ids else None
+                call_id = known or new_id(self._seed, self._calls)
+                call = ToolCall(id=call_id, name=row.function.name)
+                self._ids.add(call_id)
+                events += (PartStarted(index, call), PartGrew(index, arguments), PartEnded(index))
+                self._count += 1
+                self._calls += 1
         if line.error is not None:
             self.is_over = True
             events.append(failure_of(line.error, line.status_code))
@@ -109,21 +121,3 @@ class Answer:
         if self._growing is not None:
             events.append(PartEnded(self._count - 1))
             self._growing = None
-
-    def _show(self, image: str, events: list[StreamEvent]) -> None:
-        part = Media(kind="image", media_type=media_type_of(image), data=image)
-        self._end_growing(events)
-        events += (PartStarted(self._count, part), PartEnded(self._count))
-        self._count += 1
-
-    def _call(self, row: ToolCallRow, events: list[StreamEvent]) -> None:
-        """A call arrives whole, its arguments as an object."""
-        self._end_growing(events)
-        index, arguments = self._count, as_text(row.function.arguments)
-        # Some servers repeat an id; results could not be told apart then.
-        known = row.id if row.id not in self._ids else None
-        call = ToolCall(id=known or new_id(self._seed, self._calls), name=row.function.name)
-        self._ids.add(call.id)
-        events += (PartStarted(index, call), PartGrew(index, arguments), PartEnded(index))
-        self._count += 1
-        self._calls += 1

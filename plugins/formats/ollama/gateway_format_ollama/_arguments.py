@@ -24,7 +24,11 @@ def as_object(arguments: str) -> Raw:
     try:
         _object.decode(text)
     except BROKEN:
-        return Raw(_encode({WRAPPER: _value(text)}))
+        try:
+            value: object = _raw.decode(text)
+        except BROKEN:
+            value = text
+        return Raw(_encode({WRAPPER: value}))
     # A line break would end the line of the stream.
     if "\n" in text or "\r" in text:
         text = msgspec.json.format(text, indent=-1)
@@ -43,10 +47,3 @@ def as_text(arguments: Raw | None) -> str:
 def new_id(seed: str, index: int) -> str:
     """An id for a call that came without one; equal for equal seeds, so nothing is remembered."""
     return f"call_{blake2s(f'{seed}/{index}'.encode(), digest_size=8).hexdigest()}"
-
-
-def _value(text: str) -> object:
-    try:
-        return _raw.decode(text)
-    except BROKEN:
-        return text

@@ -71,7 +71,13 @@ class Writer:
             if self._failed:
                 break
             if isinstance(event, PartGrew):
-                self._grow(event, written)
+                if event.choice:
+                    self._losses.add("candidates")
+                elif (growing := self._parts.get(event.index)) is not None:
+                    if growing.grown is not None:
+                        growing.grown.append(event.text)
+                    if growing.head:
+                        self._write_text(growing.head, event.text, event.logprobs, written)
             else:
                 match event:
                     case ReplyStarted():
@@ -85,9 +91,22 @@ class Writer:
                     case _ if event.choice:
                         self._losses.add("candidates")
                     case PartStarted(index, part):
-                        self._start(index, part, written)
+                        note_part(part, self._losses)
+                        head = b""
+                        if isinstance(part, Text | Refusal | Reasoning):
+                            is_thinking = isinstance(part, Reasoning)
+                            head = self._thinking if is_thinking else self._content
+                            self._write_text(head, part.text, None, written)
+                        self._parts[index] = _Open(part, head)
                     case PartSealed():
-                        self._seal(event)
+                        if (open_part := self._parts.get(event.index)) is None:
+                            continue
+                        changes: dict[str, Any] = {"origin": event.origin}
+                        if event.signature is not None:
+                            changes["signature"] = event.signature
+                        if event.sealed is not None and isinstance(open_part.part, Reasoning):
+                            changes["sealed"] = event.sealed
+                        open_part.part = replace(open_part.part, **changes)
                     case PartEnded(index):
                         self._end(index, written)
                     case CitationAdded():
@@ -123,18 +142,6 @@ class Writer:
     def _head(self, member: bytes) -> bytes:
         return b'%b"%b":' % (self._prefix, member)
 
-    def _grow(self, event: PartGrew, written: list[bytes]) -> None:
-        if event.choice:
-            self._losses.add("candidates")
-            return
-        held = self._parts.get(event.index)
-        if held is None:
-            return
-        if held.grown is not None:
-            held.grown.append(event.text)
-        if held.head:
-            self._write_text(held.head, event.text, event.logprobs, written)
-
     def _write_text(
         self, head: bytes, text: str, logprobs: Raw | None, written: list[bytes]
     ) -> None:
@@ -145,39 +152,18 @@ class Writer:
         elif text:
             written.append(head + _encode(text) + _STREAM_END)
 
-    def _start(self, index: int, part: AnyPart, written: list[bytes]) -> None:
-        note_part(part, self._losses)
-        is_text = isinstance(part, Text | Refusal)
-        head = self._content if is_text else self._thinking if isinstance(part, Reasoning) else b""
-        self._parts[index] = _Open(part, head)
-        if isinstance(part, Text | Refusal | Reasoning):
-            self._write_text(head, part.text, None, written)
-
-    def _seal(self, event: PartSealed) -> None:
-        held = self._parts.get(event.index)
-        if held is None:
-            return
-        changes: dict[str, Any] = {"origin": event.origin}
-        if event.signature is not None:
-            changes["signature"] = event.signature
-        if event.sealed is not None and isinstance(held.part, Reasoning):
-            changes["sealed"] = event.sealed
-        held.part = replace(held.part, **changes)
-
     def _end(self, index: int, written: list[bytes]) -> None:
-        held = self._parts.pop(index, None)
-        if held is None or held.grown is None:
+        ended = self._parts.pop(index, None)
+        if ended is None or ended.grown is None:
             return
-        part, grown = held.part, "".join(held.grown)
+        part, grown = ended.part, "".join(ended.grown)
         if isinstance(part, Reasoning):
             self._thoughts.append(replace(part, text=part.text + grown))
-        elif isinstance(part, ToolCall):
-            self._ended[index] = replace(part, arguments=part.arguments + grown)
-            self._write_calls(written)
-
-    def _write_calls(self, written: list[bytes]) -> None:
-        """Calls go out in the order in which they began: clients answer them by place."""
-        open_calls = [i for i, held in self._parts.items() if isinstance(held.part, ToolCall)]
+        if not isinstance(part, ToolCall):
+            return
+        self._ended[index] = replace(part, arguments=part.arguments + grown)
+        # Calls go out in the order in which they began: clients answer them by place.
+        open_calls = [i for i, other in self._parts.items() if isinstance(other.part, ToolCall)]
         for index in sorted(self._ended):
             # Events of parallel calls may interleave; an earlier call may still be growing.
             if open_calls and min(open_calls) < index:

@@ -33,24 +33,19 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    return UpstreamError(
-        _message(body) or f"The upstream answered with status {status}",
-        status=status,
-        request_id=vendors_id(headers),
-        retry_after=retry_after(headers),
-    )
-
-
-def _message(body: bytes) -> str:
-    """The first line of the server's sentence, or of a body that is no JSON, as a proxy sends."""
     try:
         error = _decode(body).error
         text = failure_of(error).message if error is not None else ""
     except BROKEN:
+        # A body that is no JSON comes from a proxy; a page of HTML tells a client nothing.
         text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
-        # A page of HTML comes from a proxy and tells a client nothing.
         text = "" if text.lstrip().startswith("<") else text
-    return first_line(text)
+    return UpstreamError(
+        first_line(text) or f"The upstream answered with status {status}",
+        status=status,
+        request_id=vendors_id(headers),
+        retry_after=retry_after(headers),
+    )
 
 
 def error_line(message: str) -> bytes:

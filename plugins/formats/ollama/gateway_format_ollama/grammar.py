@@ -13,22 +13,20 @@ _SPLITTERS = (b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\xc2\x85")
 
 def _words(stream: bytes) -> list[str]:
     *whole, rest = stream.split(b"\n")
-    words = [_word(line) for line in whole]
+    words: list[str] = []
+    for line in whole:
+        try:
+            parsed = decode_passing(line)
+        except (MsgspecError, UnicodeDecodeError, RecursionError):
+            words.append("rubbish")
+            continue
+        has_message, has_error = parsed.message is not None, parsed.error is not None
+        # A line holds a message or an error, never both or neither.
+        if any(splitter in line for splitter in _SPLITTERS) or has_message == has_error:
+            words.append("rubbish")
+        else:
+            words.append("error" if has_error else "done" if parsed.done else "part")
     return [*words, "rubbish"] if rest else words
-
-
-def _word(line: bytes) -> str:
-    try:
-        parsed = decode_passing(line)
-    except (MsgspecError, UnicodeDecodeError, RecursionError):
-        return "rubbish"
-    if any(splitter in line for splitter in _SPLITTERS):
-        return "rubbish"
-    if parsed.error is not None:
-        return "error" if parsed.message is None else "rubbish"
-    if parsed.message is None:
-        return "rubbish"
-    return "done" if parsed.done else "part"
 
 
 GRAMMAR = Grammar(words=_words, pattern=r"(part )*(done |error )")

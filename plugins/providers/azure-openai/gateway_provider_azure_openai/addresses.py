@@ -18,7 +18,10 @@ def address(target: Target, credential: Credential, path: str) -> str:
     version, deployment = _text(credential, "apiVersion"), _text(credential, "deployment")
     if deployment and not version:
         version = LAST_DATED
-    root = _root(credential)
+    root = _text(credential, "azureEndpoint").rstrip("/")
+    if not root:
+        raise UpstreamError("The account names no resource; save azureEndpoint in its data")
+    root = root.removesuffix("/v1").removesuffix("/openai")
     if version in _UNDATED:
         query = "?api-version=preview" if version == "preview" else ""
         return f"{root}/openai/v1{path}{query}"
@@ -26,13 +29,6 @@ def address(target: Target, credential: Credential, path: str) -> str:
     if path != _CHAT:
         return f"{root}/openai{path}{query}"
     return f"{root}/openai/deployments/{quote(deployment or target.model.id, safe='')}{path}{query}"
-
-
-def _root(credential: Credential) -> str:
-    endpoint = _text(credential, "azureEndpoint").rstrip("/")
-    if not endpoint:
-        raise UpstreamError("The account names no resource; save azureEndpoint in its data")
-    return endpoint.removesuffix("/v1").removesuffix("/openai")
 
 
 def _text(credential: Credential, name: str) -> str:

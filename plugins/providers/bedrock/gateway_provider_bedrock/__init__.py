@@ -11,8 +11,8 @@ Provider options of the format: ``guardrail`` (an id or ARN), ``guardrail_versio
 every request when set.
 
 Models go by Bedrock's own ids, by inference profiles, or by ARN; any of them
-may be asked for. Which of them an account has is its own affair, so none is
-listed here. A profile belongs to a part of the world: ``us.`` is asked for in a
+may be requested. Which of them an account has depends on the account, so none is
+listed here. A profile belongs to a part of the world: ``us.`` is used in a
 region of the United States, ``eu.`` in one of Europe.
 """
 

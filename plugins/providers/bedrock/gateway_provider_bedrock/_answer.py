@@ -113,7 +113,7 @@ class AnswerReader:
         self.events.append(PartSealed(block.index, signature=signature))
 
     def redact(self, at: int, sealed: str) -> None:
-        """Sealed thinking may come in pieces, and is given once it is whole."""
+        """Sealed thinking may come in pieces, and is one event once it is whole."""
         self._growing(at, _REASONING).pieces.append(sealed)
 
     def begin_call(self, at: int, id: str, name: str) -> None:
@@ -206,22 +206,27 @@ def citation_of(row: CitationRow) -> Citation:
     url, document = row.source, None
     if place is not None:
         url = place.web.url if place.web is not None else url
-        found = place.documentChar or place.documentPage or place.documentChunk
-        document = found.documentIndex if found is not None else None
+        span = place.documentChar or place.documentPage or place.documentChunk
+        document = span.documentIndex if span is not None else None
     quote = "".join(piece.text for piece in row.sourceContent or ())
     return Citation(url=url, title=row.title, quote=quote or None, document=document)
 
 
 def completed(block: dict[str, Any], pieces: list[Any]) -> AnyPart:
     """A block from its start and the pieces that came after it."""
-    ((name, held),) = block.items()
+    ((name, start),) = block.items()
     if name == "image":
         data = "".join(piece for piece in pieces if isinstance(piece, str))
-        return Media(kind="image", media_type=f"image/{held['format']}", data=data)
+        return Media(kind="image", media_type=f"image/{start['format']}", data=data)
     if name == "toolUse":
-        held = {**held, "input": _json("".join(map(str, pieces)))}
-        return foreign(SERVER_TOOL, {name: held})
-    return foreign(name, {name: {**held, "content": pieces} if pieces else held})
+        text = "".join(map(str, pieces))
+        try:
+            arguments = msgspec.json.decode(text or "{}", type=Raw)
+        except msgspec.MsgspecError:
+            # Pieces that make no JSON are kept as a text.
+            arguments = Raw(_encode(text))
+        return foreign(SERVER_TOOL, {name: {**start, "input": arguments}})
+    return foreign(name, {name: {**start, "content": pieces} if pieces else start})
 
 
 def foreign(type: str, block: Any) -> Foreign:
@@ -237,11 +242,3 @@ def joined_base64(pieces: list[str]) -> str:
         return base64.b64encode(b"".join(base64.b64decode(piece) for piece in pieces)).decode()
     except binascii.Error:
         return "".join(pieces)
-
-
-def _json(text: str) -> Raw:
-    """A server tool's input; pieces that make no JSON are kept as a text."""
-    try:
-        return msgspec.json.decode(text or "{}", type=Raw)
-    except msgspec.MsgspecError:
-        return Raw(_encode(text))

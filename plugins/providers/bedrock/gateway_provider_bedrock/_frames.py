@@ -36,8 +36,8 @@ class Frame(NamedTuple):
     @property
     def name(self) -> str:
         """The event's or the exception's type."""
-        found = self.headers.get(":event-type") or self.headers.get(":exception-type")
-        return found or self.headers.get(":error-code", "")
+        name = self.headers.get(":event-type") or self.headers.get(":exception-type")
+        return name or self.headers.get(":error-code", "")
 
     @property
     def is_event(self) -> bool:
@@ -58,20 +58,30 @@ class Frames:
 
     def feed(self, chunk: bytes) -> list[tuple[bytes, Frame]]:
         """Whole frames, each as it came and as it reads."""
-        found: list[tuple[bytes, Frame]] = []
+        frames: list[tuple[bytes, Frame]] = []
         if self.is_broken:
-            return found
+            return frames
         self._held += chunk
         start = 0
         try:
             while length := self._length(start):
                 whole = bytes(self._held[start : start + length])
-                found.append((whole, self._read(whole)))
+                _, headers_length, _ = _PRELUDE.unpack_from(whole)
+                end = len(whole) - _WORD.size
+                if crc32(whole[:end]) != _WORD.unpack_from(whole, end)[0]:
+                    raise _Broken("the checksum of a frame does not match")
+                payload_start = _PRELUDE.size + headers_length
+                encoded = whole[_PRELUDE.size : payload_start]
+                # A stream repeats the same few header blocks, so each is parsed once.
+                headers = self._known.get(encoded)
+                if headers is None:
+                    headers = self._known[encoded] = _headers(encoded)
+                frames.append((whole, Frame(headers, whole[payload_start:end])))
                 start += length
         except _Broken:
             self.is_broken = True
         del self._held[:start]
-        return found
+        return frames
 
     def is_empty(self) -> bool:
         return not self._held
@@ -88,22 +98,10 @@ class Frames:
             raise _Broken("the lengths in a prelude do not fit")
         return total if len(self._held) - start >= total else 0
 
-    def _read(self, whole: bytes) -> Frame:
-        _, length, _ = _PRELUDE.unpack_from(whole)
-        if crc32(whole[: -_WORD.size]) != _WORD.unpack_from(whole, len(whole) - _WORD.size)[0]:
-            raise _Broken("the checksum of a frame does not match")
-        end = _PRELUDE.size + length
-        encoded = whole[_PRELUDE.size : end]
-        # A stream repeats the same few header blocks, so each is parsed once.
-        headers = self._known.get(encoded)
-        if headers is None:
-            headers = self._known[encoded] = _headers(encoded)
-        return Frame(headers, whole[end : -_WORD.size])
-
 
 def _headers(encoded: bytes) -> dict[str, str]:
     """The headers that are text; others are passed over."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     at = 0
     try:
         while at < len(encoded):
@@ -113,20 +111,19 @@ def _headers(encoded: bytes) -> dict[str, str]:
             if size is None:
                 size, at = _SHORT.unpack_from(encoded, at)[0], at + _SHORT.size
             if kind == _TEXT:
-                found[name.decode()] = encoded[at : at + size].decode()
+                headers[name.decode()] = encoded[at : at + size].decode()
             at += size
     except (IndexError, Misfit, UnicodeDecodeError):
         raise _Broken("the headers of a frame cannot be read") from None
-    return found
+    return headers
 
 
 def write_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     """One frame; every header is text."""
-    encoded = b"".join(_header(name.encode(), value.encode()) for name, value in headers.items())
+    encoded = b""
+    for name, value in headers.items():
+        key, text = name.encode(), value.encode()
+        encoded += bytes((len(key),)) + key + bytes((_TEXT,)) + _SHORT.pack(len(text)) + text
     lengths = _PRELUDE.pack(_OVERHEAD + len(encoded) + len(payload), len(encoded), 0)[:8]
     body = lengths + _WORD.pack(crc32(lengths)) + encoded + payload
     return body + _WORD.pack(crc32(body))
-
-
-def _header(name: bytes, value: bytes) -> bytes:
-    return bytes((len(name),)) + name + bytes((_TEXT,)) + _SHORT.pack(len(value)) + value

@@ -16,15 +16,15 @@ def usage_of(row: UsageRow | None) -> Usage | None:
         return None
     # inputTokens leaves out what was read from or written to a cache:
     # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
-    cached, kept = _count(row.cacheReadInputTokens), _count(row.cacheWriteInputTokens)
-    read, written = _count(row.inputTokens) + cached + kept, _count(row.outputTokens)
+    cached, cache_written = _count(row.cacheReadInputTokens), _count(row.cacheWriteInputTokens)
+    read, written = _count(row.inputTokens) + cached + cache_written, _count(row.outputTokens)
     if not read and not written:
         return None
     return Usage(
         input_tokens=read,
         output_tokens=written,
         cached_tokens=cached,
-        cache_write_tokens=kept,
+        cache_write_tokens=cache_written,
     )
 
 

@@ -46,18 +46,16 @@ def text_of(fault: Fault) -> str | None:
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
     # The header reads ``ThrottlingException:http://…``: the kind and where it is explained.
     kind = headers.get("x-amzn-errortype", "").partition(":")[0] or None
+    try:
+        text = text_of(_decode(body)) or ""
+    except BROKEN:
+        text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
+        # A page of HTML comes from a proxy and tells a client nothing.
+        text = "" if text.lstrip().startswith("<") else text
     return UpstreamError(
-        first_line(_text(body)) or f"The upstream answered with status {status}",
+        first_line(text) or f"The upstream answered with status {status}",
         status=status,
         kind=kind,
         request_id=request_id(headers, names=("x-amzn-requestid",)),
         retry_after=retry_after(headers),
     )
-
-
-def _text(body: bytes) -> str:
-    try:
-        return text_of(_decode(body)) or ""
-    except BROKEN:
-        text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
-        return "" if text.lstrip().startswith("<") else text

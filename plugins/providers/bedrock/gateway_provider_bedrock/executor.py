@@ -37,13 +37,13 @@ class SigV4:
         if keys is not None:
             if self._sign is None:
                 self._sign = await asyncio.to_thread(load_signer)
-            made = self._sign(request, keys, region_of(credential))
+            added = self._sign(request, keys, region_of(credential))
         elif credential.secret:
             # https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
-            made = {"authorization": f"Bearer {credential.secret}"}
+            added = {"authorization": f"Bearer {credential.secret}"}
         else:
             raise UpstreamError("The account has neither access keys nor an API key", status=401)
-        return await transport.send(replace(request, headers={**request.headers, **made}))
+        return await transport.send(replace(request, headers={**request.headers, **added}))
 
 
 def keys_of(credential: Credential) -> Mapping[str, Any] | None:

@@ -35,9 +35,21 @@ def read_reply(body: bytes) -> Reply:
             if "text" in block:
                 reader.text(at, _as(str, block["text"]))
             elif "toolUse" in block:
-                _read_call(at, block, reader)
+                call = _as(ToolUse, block["toolUse"])
+                # A server's tool runs at the vendor; the client must not answer the call.
+                if call.type == SERVER_TOOL:
+                    reader.add(foreign(SERVER_TOOL, block))
+                else:
+                    reader.begin_call(at, call.toolUseId, call.name)
+                    reader.grow_call(at, bytes(call.input).decode())
             elif "reasoningContent" in block:
-                _think(at, _as(ReasoningBlock, block["reasoningContent"]), reader)
+                reasoning = _as(ReasoningBlock, block["reasoningContent"])
+                if (thought := reasoning.reasoningText) is not None:
+                    reader.think(at, thought.text)
+                    if thought.signature:
+                        reader.sign(at, thought.signature)
+                if reasoning.redactedContent is not None:
+                    reader.redact(at, reasoning.redactedContent)
             # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CitationsContentBlock.html
             elif "citationsContent" in block:
                 cited = _as(CitedText, block["citationsContent"])
@@ -57,24 +69,6 @@ def read_reply(body: bytes) -> Reply:
     reader.finish(answer.stopReason, stop_sequence_of(answer.additionalModelResponseFields))
     reader.count(answer.usage)
     return gather(reader.events)
-
-
-def _read_call(at: int, block: dict[str, Raw], reader: AnswerReader) -> None:
-    call = _as(ToolUse, block["toolUse"])
-    if call.type == SERVER_TOOL:
-        reader.add(foreign(SERVER_TOOL, block))
-        return
-    reader.begin_call(at, call.toolUseId, call.name)
-    reader.grow_call(at, bytes(call.input).decode())
-
-
-def _think(at: int, block: ReasoningBlock, reader: AnswerReader) -> None:
-    if block.reasoningText is not None:
-        reader.think(at, block.reasoningText.text)
-        if block.reasoningText.signature:
-            reader.sign(at, block.reasoningText.signature)
-    if block.redactedContent is not None:
-        reader.redact(at, block.redactedContent)
 
 
 def _as(shape: type[_T], raw: Raw) -> _T:

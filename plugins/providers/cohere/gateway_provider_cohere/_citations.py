@@ -21,23 +21,22 @@ def is_of_text(row: CitationRow) -> bool:
 
 
 def citations_of(row: CitationRow) -> list[Citation]:
+    citations: list[Citation] = []
     # A citation without sources still marks a span of the text.
-    sources = row.sources or [Source()]
-    return [_citation(row, source) for source in sources]
-
-
-def _citation(row: CitationRow, source: Source) -> Citation:
-    found = source.document if source.document is not None else source.tool_output
-    members = found if isinstance(found, dict) else {}
-    number = _DOCUMENT_ID.fullmatch(source.id or "")
-    return Citation(
-        url=_text(members, "url"),
-        title=_text(members, "title"),
-        quote=next((text for name in _WORDS if (text := _text(members, name))), None),
-        start=row.start,
-        end=row.end,
-        document=int(number[1]) if number else None,
-    )
+    for source in row.sources or [Source()]:
+        content = source.document if source.document is not None else source.tool_output
+        members = content if isinstance(content, dict) else {}
+        number = _DOCUMENT_ID.fullmatch(source.id or "")
+        citation = Citation(
+            url=_text(members, "url"),
+            title=_text(members, "title"),
+            quote=next((text for name in _WORDS if (text := _text(members, name))), None),
+            start=row.start,
+            end=row.end,
+            document=int(number[1]) if number else None,
+        )
+        citations.append(citation)
+    return citations
 
 
 def _text(members: dict[str, Any], name: str) -> str | None:

@@ -28,7 +28,12 @@ _decode = msgspec.json.Decoder(_Body).decode
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    content = _read_body(body)
+    try:
+        content = _decode(body)
+    except BROKEN:
+        # A proxy's page is HTML, not JSON; it tells a client nothing.
+        text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
+        content = _Body(message=None if text.lstrip().startswith("<") else text)
     message = content.message if isinstance(content.message, str) else ""
     return UpstreamError(
         first_line(message) or f"The upstream answered with status {status}",
@@ -37,12 +42,3 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
         request_id=request_id(headers, names=_ID_HEADERS) or request_id({}, content.id),
         retry_after=retry_after(headers),
     )
-
-
-def _read_body(body: bytes) -> _Body:
-    try:
-        return _decode(body)
-    except BROKEN:
-        # A proxy's page is HTML, not JSON; it tells a client nothing.
-        text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
-        return _Body(message=None if text.lstrip().startswith("<") else text)

@@ -31,11 +31,11 @@ class Reader:
         if self._answer.is_over:
             return ()
         try:
-            found = self._frames.feed(chunk)
+            frames = self._frames.feed(chunk)
         except FrameTooLong as error:
             self._answer.fail(ReplyFailed(str(error)))
-            found = []
-        return self._read(found)
+            frames = []
+        return self._read(frames)
 
     def close(self) -> Sequence[StreamEvent]:
         if self._answer.is_over:

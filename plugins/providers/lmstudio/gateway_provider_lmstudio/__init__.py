@@ -1,4 +1,4 @@
-"""LM Studio: models on the operator's own desk.
+"""LM Studio: models on the operator's own computer.
 
 API reference: https://lmstudio.ai/docs/developer/openai-compat
 

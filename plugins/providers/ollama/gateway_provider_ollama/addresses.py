@@ -40,16 +40,11 @@ def normalised(host: str) -> str:
     authority, _, path = rest.partition("/")
     if authority == "ollama.com" and not separator:
         return CLOUD
-    port = "" if separator else ":11434"
+    if match := _AUTHORITY.fullmatch(authority):
+        name = match["six"] or match["bare"] or match["name"] or ""
+        name = _EVERYWHERE.get(name, name)
+        usual_port = "" if separator else ":11434"
+        port = f":{match['port']}" if match["port"] else usual_port
+        authority = f"[{name}]{port}" if ":" in name else f"{name}{port}"
     below = f"/{path}".rstrip("/").removesuffix("/v1").removesuffix("/api")
-    return f"{scheme or 'http'}://{_reachable(authority, port)}{below}"
-
-
-def _reachable(authority: str, usual_port: str) -> str:
-    match = _AUTHORITY.fullmatch(authority)
-    if match is None:
-        return authority
-    name = match["six"] or match["bare"] or match["name"] or ""
-    name = _EVERYWHERE.get(name, name)
-    port = f":{match['port']}" if match["port"] else usual_port
-    return f"[{name}]{port}" if ":" in name else f"{name}{port}"
+    return f"{scheme or 'http'}://{authority}{below}"

@@ -27,7 +27,11 @@ _read = msgspec.json.Decoder(ServiceAccount).decode
 
 def service_account(credential: Credential) -> ServiceAccount | None:
     """The service account, if that is what the account holds. Raises UpstreamError."""
-    key_file = credential.data.get("serviceAccount") or _document(credential.secret)
+    key_file = credential.data.get("serviceAccount")
+    secret = credential.secret or ""
+    # The key file may be pasted as the account's secret.
+    if not key_file and secret.lstrip().startswith("{"):
+        key_file = secret
     if not key_file:
         return None
     try:
@@ -44,7 +48,3 @@ def service_account(credential: Credential) -> ServiceAccount | None:
 def is_api_key(secret: str | None) -> bool:
     """Whether this is an API key and not an access token."""
     return secret is not None and secret.startswith(_API_KEY_BEGINNINGS)
-
-
-def _document(secret: str | None) -> str | None:
-    return secret if secret is not None and secret.lstrip().startswith("{") else None

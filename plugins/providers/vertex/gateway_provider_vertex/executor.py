@@ -28,7 +28,9 @@ class VertexExecutor:
         """Raises TransportError, and UpstreamError when no token can be had."""
         account = service_account(credential)
         if account is None:
-            return await transport.send(_with_key(request, credential.secret))
+            if credential.secret is not None and is_api_key(credential.secret):
+                request = _with(request, API_KEY, credential.secret)
+            return await transport.send(request)
         token = await self._tokens.token(account, transport)
         response = await transport.send(_with(request, BEARER, f"Bearer {token}"))
         # A revoked token would otherwise be used until it expires.
@@ -37,13 +39,7 @@ class VertexExecutor:
         return response
 
 
-def _with_key(request: UpstreamRequest, secret: str | None) -> UpstreamRequest:
-    if secret is None or not is_api_key(secret):
-        return request
-    return _with(request, API_KEY, secret)
-
-
 def _with(request: UpstreamRequest, header: str, value: str) -> UpstreamRequest:
     """The request with this credential and no other."""
-    kept = {name: text for name, text in request.headers.items() if name not in (BEARER, API_KEY)}
-    return replace(request, headers={**kept, header: value})
+    others = {name: text for name, text in request.headers.items() if name not in (BEARER, API_KEY)}
+    return replace(request, headers={**others, header: value})

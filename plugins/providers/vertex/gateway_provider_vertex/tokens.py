@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import msgspec
 from msgspec import Struct
 
-from gateway_core import Transport, UpstreamError, UpstreamRequest, UpstreamResponse
+from gateway_core import Transport, UpstreamError, UpstreamRequest
 
 from .accounts import ServiceAccount
 
@@ -59,12 +59,19 @@ class Tokens:
         Raises UpstreamError.
         """
         name = fingerprint(account)
-        held = self._good(name)
-        if held is not None:
-            return held
+        current = self._good(name)
+        if current is not None:
+            return current
         lock = self._locks.setdefault(name, asyncio.Lock())
         async with lock:
-            return self._good(name) or await self._renew(name, account, transport)
+            # Another task may have fetched the token while this one waited for the lock.
+            if current := self._good(name):
+                return current
+            now = self._clock()
+            granted = await fetch(account, now, transport)
+            unexpired = {key: token for key, token in self._held.items() if token.until > now}
+            self._held = {**unexpired, name: Token(granted.access_token, now + granted.expires_in)}
+            return granted.access_token
 
     def forget(self, account: ServiceAccount) -> None:
         """The vendor no longer takes this account's token."""
@@ -75,13 +82,6 @@ class Tokens:
         if token is None or self._clock() >= token.until - MARGIN:
             return None
         return token.text
-
-    async def _renew(self, name: str, account: ServiceAccount, transport: Transport) -> str:
-        now = self._clock()
-        granted = await fetch(account, now, transport)
-        kept = {key: token for key, token in self._held.items() if token.until > now}
-        self._held = {**kept, name: Token(granted.access_token, now + granted.expires_in)}
-        return granted.access_token
 
 
 def fingerprint(account: ServiceAccount) -> str:
@@ -100,8 +100,10 @@ async def fetch(account: ServiceAccount, now: float, transport: Transport) -> Gr
             body=urlencode({"grant_type": GRANT, "assertion": signed}).encode(),
         )
     )
+    body = b""
     try:
-        body = await _read(response)
+        while len(body) <= LONGEST_ANSWER and (piece := await response.next()):
+            body += piece
     finally:
         await response.aclose()
     if response.status != 200:
@@ -148,13 +150,3 @@ def denied(status: int, body: bytes) -> UpstreamError:
         status=401 if is_ours else status,
         code=denial.error or None,
     )
-
-
-async def _read(response: UpstreamResponse) -> bytes:
-    body = b""
-    while len(body) <= LONGEST_ANSWER:
-        piece = await response.next()
-        if not piece:
-            break
-        body += piece
-    return body

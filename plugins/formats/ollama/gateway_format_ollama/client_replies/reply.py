@@ -62,7 +62,17 @@ def message_of(parts: Sequence[AnyPart], losses: Losses) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": "".join(texts)}
     if thinking := "".join(part.text for part in parts if isinstance(part, Reasoning)):
         message["thinking"] = thinking
-    if rows := _rows(parts, losses):
+    rows: list[dict[str, Any]] = []
+    thoughts: list[Reasoning] = []
+    for part in parts:
+        if isinstance(part, Reasoning):
+            thoughts.append(part)
+        elif isinstance(part, ToolCall):
+            rows.append(call_row(part, len(rows), thoughts))
+            thoughts = []
+    if is_signed(thoughts):
+        losses.add("reasoning_signature")
+    if rows:
         message["tool_calls"] = rows
     for part in parts:
         note_part(part, losses)
@@ -81,17 +91,3 @@ def note_part(part: AnyPart, losses: Losses) -> None:
         # Clients of this dialect cannot read an answer that holds an image.
         case Media():
             losses.add(part.kind)
-
-
-def _rows(parts: Sequence[AnyPart], losses: Losses) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    thoughts: list[Reasoning] = []
-    for part in parts:
-        if isinstance(part, Reasoning):
-            thoughts.append(part)
-        elif isinstance(part, ToolCall):
-            rows.append(call_row(part, len(rows), thoughts))
-            thoughts = []
-    if is_signed(thoughts):
-        losses.add("reasoning_signature")
-    return rows

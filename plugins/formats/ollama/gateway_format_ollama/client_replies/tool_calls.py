@@ -14,10 +14,10 @@ from .._arguments import as_object
 
 def call_row(call: ToolCall, index: int, thoughts: Sequence[Reasoning]) -> dict[str, Any]:
     """``thoughts`` are those before the call and after the one before it."""
-    kept = thoughts if is_signed(thoughts) else ()
-    origin = call.origin or next((t.origin for t in kept if t.origin), "")
+    signed = thoughts if is_signed(thoughts) else ()
+    origin = call.origin or next((t.origin for t in signed if t.origin), "")
     function = {"index": index, "name": call.name, "arguments": as_object(call.arguments)}
-    call_id = seal_id(call.id, origin, call.signature, kept)
+    call_id = seal_id(call.id, origin, call.signature, signed)
     return {"id": call_id, "function": function} if call_id else {"function": function}
 
 

@@ -27,10 +27,10 @@ _encode = msgspec.json.encode
 
 
 class Members:
-    __slots__ = ("_found", "_where")
+    __slots__ = ("_members", "_where")
 
-    def __init__(self, found: dict[str, Raw], where: str = "") -> None:
-        self._found = found
+    def __init__(self, members: dict[str, Raw], where: str = "") -> None:
+        self._members = members
         self._where = where
 
     @classmethod
@@ -45,8 +45,8 @@ class Members:
         return f"{self._where}.{name}" if self._where else name
 
     def raw(self, name: str) -> Raw | None:
-        found = self._found.pop(name, None)
-        return None if found is None or bytes(found) == b"null" else found
+        value = self._members.pop(name, None)
+        return None if value is None or bytes(value) == b"null" else value
 
     def text(self, name: str) -> str | None:
         return self._take(name, _text, "a string")
@@ -68,36 +68,36 @@ class Members:
         return self._take(name, _texts, "a list of strings") or []
 
     def text_or_texts(self, name: str) -> tuple[str, ...]:
-        found = self._take(name, _text_or_texts, "a string or a list of strings") or ()
-        return (found,) if isinstance(found, str) else tuple(found)
+        value = self._take(name, _text_or_texts, "a string or a list of strings") or ()
+        return (value,) if isinstance(value, str) else tuple(value)
 
     def inner(self, name: str) -> "Members | None":
-        found = self._take(name, _object, "an object")
-        return None if found is None else Members(found, self.place(name))
+        value = self._take(name, _object, "an object")
+        return None if value is None else Members(value, self.place(name))
 
     def rows(self, name: str) -> "list[Members]":
-        found = self._take(name, _rows, "a list of objects") or []
+        value = self._take(name, _rows, "a list of objects") or []
         place = self.place(name)
-        return [Members(row, f"{place}[{index}]") for index, row in enumerate(found)]
+        return [Members(row, f"{place}[{index}]") for index, row in enumerate(value)]
 
     def keep(self, name: str, value: Any) -> None:
         """Put something back among what remains; an empty mapping is left out."""
         if value != {}:
-            self._found[name] = Raw(_encode(value))
+            self._members[name] = Raw(_encode(value))
 
     def settle(self, name: str, usual: str) -> None:
         """Take a member out when it has its usual value."""
-        if bytes(self._found.get(name, b"")) == _encode(usual):
-            del self._found[name]
+        if bytes(self._members.get(name, b"")) == _encode(usual):
+            del self._members[name]
 
     def rest(self) -> dict[str, Raw]:
-        return self._found
+        return self._members
 
     def _take(self, name: str, decoder: msgspec.json.Decoder[_T], what: str) -> _T | None:
-        found = self.raw(name)
-        if found is None:
+        value = self.raw(name)
+        if value is None:
             return None
         try:
-            return decoder.decode(found)
+            return decoder.decode(value)
         except BROKEN:
             raise BadRequest(f"{self.place(name)} must be {what}") from None

@@ -34,9 +34,6 @@ _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "tool": "user",
 }
 
-_Thought = tuple[tuple[Reasoning, ...], ToolCall]
-"""A call and the thinking that was sealed into its id."""
-
 
 def read_messages(rows: list[Members]) -> tuple[tuple[Text, ...], tuple[Turn, ...]]:
     """The instructions at the beginning and the turns after them. Raises BadRequest."""
@@ -44,18 +41,15 @@ def read_messages(rows: list[Members]) -> tuple[tuple[Text, ...], tuple[Turn, ..
     turns = [history.read(row) for row in rows]
     if not turns:
         raise BadRequest("messages must hold at least one message")
-    leading = next((i for i, turn in enumerate(turns) if not _is_plain_system(turn)), len(turns))
+    leading = 0
+    for turn in turns:
+        # A system message of nothing but text can stand as an instruction.
+        is_text = all(isinstance(part, Text) for part in turn.parts)
+        if turn.role != "system" or turn.extra or not is_text:
+            break
+        leading += 1
     texts = [part for turn in turns[:leading] for part in turn.parts if isinstance(part, Text)]
     return tuple(texts), tuple(turns[leading:])
-
-
-def _is_plain_system(turn: Turn) -> bool:
-    """Whether a system message is nothing but text, so that it can stand as an instruction."""
-    return (
-        turn.role == "system"
-        and not turn.extra
-        and all(isinstance(part, Text) for part in turn.parts)
-    )
 
 
 class _History:
@@ -68,18 +62,24 @@ class _History:
         role = (row.text("role") or "").lower()
         if role not in _ROLES:
             raise BadRequest(f"{row.place('role')} must be system, user, assistant or tool")
-        parts = self._result(row) if role == "tool" else self._parts(row, role)
-        return Turn(_ROLES[role], parts, extra=row.rest())
-
-    def _parts(self, row: Members, role: str) -> tuple[AnyPart, ...]:
-        thinking = row.text("thinking") if role == "assistant" else None
+        if role == "tool":
+            return Turn("user", (self._result(row),), extra=row.rest())
+        is_assistant = role == "assistant"
+        thinking = (row.text("thinking") if is_assistant else None) or ""
         content = _read_content(row)
-        calls = row.rows("tool_calls") if role == "assistant" else []
-        if not calls:
-            return (*((Reasoning(text=thinking),) if thinking else ()), *content)
-        return _order_parts(thinking or "", content, [self._call(call) for call in calls])
+        calls = [self._call(call) for call in row.rows("tool_calls")] if is_assistant else []
+        # What an id brought back is what its vendor checks, so it is not repeated as shown text.
+        sealed = "".join(thought.text for thoughts, _ in calls for thought in thoughts)
+        if sealed:
+            thinking = thinking[len(sealed) :] if thinking.startswith(sealed) else ""
+        parts: list[AnyPart] = [*((Reasoning(text=thinking),) if thinking else ()), *content]
+        # Each call stands behind its own thinking; shown thinking and text precede the first call.
+        for index, (thoughts, call) in enumerate(calls):
+            parts = [*parts, *thoughts, call] if index else [*thoughts, *parts, call]
+        return Turn(_ROLES[role], tuple(parts), extra=row.rest())
 
-    def _call(self, row: Members) -> _Thought:
+    def _call(self, row: Members) -> tuple[tuple[Reasoning, ...], ToolCall]:
+        """A call, behind the thinking that was sealed into its id."""
         function = row.inner("function")
         if function is None:
             raise BadRequest(f"{row.place('function')} must be an object")
@@ -87,7 +87,10 @@ class _History:
         name = function.text("name")
         if not name:
             raise BadRequest(f"{function.place('name')} must be a string")
-        arguments = _arguments(function)
+        try:
+            arguments = as_text(function.raw("arguments"))
+        except BROKEN:
+            raise BadRequest(f"{function.place('arguments')} must be a JSON object") from None
         function.raw("index")  # says the position once more
         row.keep("function", function.rest())
         row.settle("type", "function")
@@ -102,7 +105,7 @@ class _History:
         self._waiting[call.id] = name
         return thoughts, call
 
-    def _result(self, row: Members) -> tuple[AnyPart, ...]:
+    def _result(self, row: Members) -> ToolResult:
         # Clients that return ids give the thinking back that was sealed into them.
         call_id = unseal_id(row.text("tool_call_id") or "")[0]
         # tool_name is the documented member; some clients send name.
@@ -114,7 +117,7 @@ class _History:
             or self._unique_id("")
         )
         self._waiting.pop(call_id, None)
-        return (ToolResult(call_id=call_id, name=name, content=content),)
+        return ToolResult(call_id=call_id, name=name, content=content)
 
     def _unique_id(self, call_id: str) -> str:
         """The client's own id, or a new one that no call before it has."""
@@ -128,45 +131,11 @@ class _History:
         return call_id
 
 
-def _order_parts(
-    thinking: str, content: tuple[Text | Media, ...], calls: list[_Thought]
-) -> tuple[AnyPart, ...]:
-    """Thinking, words, calls; each call behind the thinking that its id brought back."""
-    shown = _without_sealed(thinking, calls)
-    (thoughts, first), *others = calls
-    parts: list[AnyPart] = [
-        *thoughts,
-        *((Reasoning(text=shown),) if shown else ()),
-        *content,
-        first,
-    ]
-    for thoughts, call in others:
-        parts += (*thoughts, call)
-    return tuple(parts)
-
-
-def _without_sealed(thinking: str, calls: list[_Thought]) -> str:
-    """The shown thinking that no id brought back; what was sealed is what its vendor checks."""
-    sealed = [thought.text for thoughts, _ in calls for thought in thoughts]
-    if not sealed:
-        return thinking
-    head = "".join(sealed)
-    return thinking[len(head) :] if thinking.startswith(head) else ""
-
-
-def _arguments(function: Members) -> str:
-    try:
-        return as_text(function.raw("arguments"))
-    except BROKEN:
-        raise BadRequest(f"{function.place('arguments')} must be a JSON object") from None
-
-
 def _read_content(row: Members) -> tuple[Text | Media, ...]:
     text = row.text("content")
-    images = [_image(image) for image in row.texts("images")]
-    return (Text(text=text), *images) if text else tuple(images)
-
-
-def _image(image: str) -> Media:
-    media_type, data = split_data_url(image)
-    return Media(kind="image", media_type=media_type or media_type_of(data), data=data)
+    parts: list[Text | Media] = [Text(text=text)] if text else []
+    for image in row.texts("images"):
+        media_type, data = split_data_url(image)
+        media_type = media_type or media_type_of(data)
+        parts.append(Media(kind="image", media_type=media_type, data=data))
+    return tuple(parts)

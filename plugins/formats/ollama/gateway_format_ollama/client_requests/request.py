@@ -17,13 +17,29 @@ def read_request(call: Call) -> Conversation:
     body = Members.of(call.body)
     instructions, turns = read_messages(body.rows("messages"))
     stream = body.flag("stream")
+    tools: list[Tool] = []
+    for row in body.rows("tools"):
+        function = row.inner("function")
+        name = function.text("name") if function is not None else None
+        if function is None or not name:
+            raise BadRequest(f"{row.place('function.name')} must be a string")
+        row.settle("type", "function")
+        description, schema = function.text("description"), function.raw("parameters")
+        row.keep("function", function.rest())
+        tools.append(Tool(name=name, description=description, schema=schema, extra=row.rest()))
+    sampling, thinking = _sampling(body), _thinking(body)
+    # json or a schema: https://github.com/ollama/ollama/blob/main/docs/api.md#structured-outputs
+    form = _encoded_member(body, "format") or b'""'
+    if form not in (b'""', b'"json"') and not form.startswith(b"{"):
+        raise BadRequest('format must be "json" or a JSON schema')
+    output = None if form == b'""' else Output(schema=Raw(form) if form != b'"json"' else None)
     return Conversation(
         instructions=instructions,
         turns=turns,
-        tools=tuple(_tool(row) for row in body.rows("tools")),
-        sampling=_sampling(body),
-        thinking=_thinking(body),
-        output=_output(body),
+        tools=tuple(tools),
+        sampling=sampling,
+        thinking=thinking,
+        output=output,
         # Streaming is the default: https://github.com/ollama/ollama/blob/main/docs/api.md#conventions
         stream=True if stream is None else stream,
         model=body.text("model") or DEFAULT_MODEL,
@@ -32,24 +48,19 @@ def read_request(call: Call) -> Conversation:
     )
 
 
-def _tool(row: Members) -> Tool:
-    function = row.inner("function")
-    name = function.text("name") if function is not None else None
-    if function is None or not name:
-        raise BadRequest(f"{row.place('function.name')} must be a string")
-    row.settle("type", "function")
-    description, schema = function.text("description"), function.raw("parameters")
-    row.keep("function", function.rest())
-    return Tool(name=name, description=description, schema=schema, extra=row.rest())
-
-
 def _sampling(body: Members) -> Sampling:
     logprobs, top_logprobs = body.flag("logprobs"), body.whole("top_logprobs")
     options = body.inner("options")
     if options is None:
         return Sampling(logprobs=logprobs, top_logprobs=top_logprobs)
+    limit = options.whole("num_predict")
+    # -1 and -2 mean no limit and the rest of the context:
+    # https://github.com/ollama/ollama/blob/main/docs/modelfile.md#valid-parameters-and-values
+    if limit is not None and limit < 1:
+        options.keep("num_predict", limit)
+        limit = None
     sampling = Sampling(
-        max_tokens=_limit(options),
+        max_tokens=limit,
         temperature=options.number("temperature"),
         top_p=options.number("top_p"),
         top_k=options.whole("top_k"),
@@ -65,16 +76,6 @@ def _sampling(body: Members) -> Sampling:
     return sampling
 
 
-def _limit(options: Members) -> int | None:
-    """``num_predict`` when it is a count; -1 and -2 mean no limit and the rest of the context."""
-    # https://github.com/ollama/ollama/blob/main/docs/modelfile.md#valid-parameters-and-values
-    limit = options.whole("num_predict")
-    if limit is not None and limit < 1:
-        options.keep("num_predict", limit)
-        return None
-    return limit
-
-
 def _thinking(body: Members) -> Thinking | None:
     # true, false, or a level: https://docs.ollama.com/capabilities/thinking
     think = _encoded_member(body, "think")
@@ -88,18 +89,6 @@ def _thinking(body: Members) -> Thinking | None:
     return Thinking(enabled=True, effort=word)
 
 
-def _output(body: Members) -> Output | None:
-    # json or a schema: https://github.com/ollama/ollama/blob/main/docs/api.md#structured-outputs
-    form = _encoded_member(body, "format")
-    if form is None or form == b'""':
-        return None
-    if form == b'"json"':
-        return Output()
-    if not form.startswith(b"{"):
-        raise BadRequest('format must be "json" or a JSON schema')
-    return Output(schema=Raw(form))
-
-
 def _encoded_member(body: Members, name: str) -> bytes | None:
-    found = body.raw(name)
-    return None if found is None else bytes(found)
+    value = body.raw(name)
+    return None if value is None else bytes(value)

@@ -78,11 +78,23 @@ class _Writer:
         message: Message = {"role": role, "content": ""}
         texts = [text for part in parts for text in self._texts(part)]
         message["content"] = between.join(texts)
-        if thinking := "".join(self._thinking(p) for p in parts if isinstance(p, Reasoning)):
+        thoughts = [part for part in parts if isinstance(part, Reasoning)]
+        for thought in thoughts:
+            self._record_losses(thought)
+        if thinking := "".join(thought.text for thought in thoughts):
             message["thinking"] = thinking
         if images := self._images(part for part in parts if isinstance(part, Media)):
             message["images"] = images
-        if calls := [self._call(part) for part in parts if isinstance(part, ToolCall)]:
+        calls: list[Message] = []
+        for part in parts:
+            if isinstance(part, ToolCall):
+                self._record_losses(part)
+                self._names[part.id] = part.name
+                function = {"name": part.name, "arguments": as_object(part.arguments)}
+                call: Message = {"id": part.id, "function": function}
+                self._extend(call, part.extra)
+                calls.append(call)
+        if calls:
             message["tool_calls"] = calls
         return message
 
@@ -100,18 +112,6 @@ class _Writer:
         message["tool_call_id"] = part.call_id
         self._extend(message, part.extra)
         return message
-
-    def _call(self, part: ToolCall) -> Message:
-        self._record_losses(part)
-        self._names[part.id] = part.name
-        function: Message = {"name": part.name, "arguments": as_object(part.arguments)}
-        call: Message = {"id": part.id, "function": function}
-        self._extend(call, part.extra)
-        return call
-
-    def _thinking(self, part: Reasoning) -> str:
-        self._record_losses(part)
-        return part.text
 
     def _texts(self, part: AnyPart) -> Iterable[str]:
         """The words of a part that this dialect can only say as plain text."""
@@ -137,7 +137,9 @@ class _Writer:
         for part in parts:
             self._record_losses(part)
             # images are base64 without a data URL's head: https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-with-images
-            data = part.data or _inline(part.url)
+            data = part.data or None
+            if data is None and part.url is not None and part.url.startswith("data:"):
+                data = split_data_url(part.url)[1]
             if part.kind == "image" and data is not None:
                 images.append(data)
             elif part.text is None:
@@ -161,12 +163,8 @@ class _Writer:
             extend(message, extra)
 
 
-def _inline(url: str | None) -> str | None:
-    return split_data_url(url)[1] if url is not None and url.startswith("data:") else None
-
-
 def extend(message: Message, extra: Extra) -> None:
     """Put members back where they stood; those of an inner object go into that object."""
     for name, raw in extra.items():
-        held = message.get(name)
-        message[name] = {**held, **_members(raw)} if isinstance(held, dict) else raw
+        inner = message.get(name)
+        message[name] = {**inner, **_members(raw)} if isinstance(inner, dict) else raw

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from gateway_core import BadRequest, Conversation, Losses, Output, Sampling, Target, Thinking, Tool
+from gateway_core import BadRequest, Conversation, Losses, Target, Thinking
 from gateway_formats.effort import effort_of
 
 from .._arguments import WRAPPER
@@ -48,12 +48,17 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     }
     if tools := _tools(conversation, losses):
         body["tools"] = tools
-    if options := _options(conversation.sampling):
+    sampling = conversation.sampling
+    values = ((name, getattr(sampling, member)) for member, name in _OPTIONS.items())
+    options = {name: value for name, value in values if value is not None}
+    if sampling.stop:
+        options["stop"] = sampling.stop
+    if options:
         body["options"] = options
-    if conversation.sampling.logprobs is not None:
-        body["logprobs"] = conversation.sampling.logprobs
-    if conversation.sampling.top_logprobs is not None:
-        body["top_logprobs"] = conversation.sampling.top_logprobs
+    if sampling.logprobs is not None:
+        body["logprobs"] = sampling.logprobs
+    if sampling.top_logprobs is not None:
+        body["top_logprobs"] = sampling.top_logprobs
     # The server refuses a word about thinking to a model that cannot think.
     think = _think(conversation.thinking)
     if target.model.reasoning is False and conversation.dialect != DIALECT:
@@ -62,10 +67,24 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     elif think is not None:
         body["think"] = think
     if conversation.output is not None:
-        body["format"] = _format(conversation.output, losses)
-    _note_losses(conversation, losses)
+        schema = conversation.output.schema
+        body["format"] = "json" if schema is None else schema
+        if conversation.output.description is not None:
+            losses.add("output_description")
+    # Record what the conversation holds and this dialect has no member for.
+    unsupported = {
+        "candidates": (sampling.candidates or 1) > 1,
+        "user": conversation.user is not None,
+        "cache_key": conversation.cache_key is not None,
+        "service_tier": conversation.service_tier is not None,
+    }
+    for name, is_requested in unsupported.items():
+        if is_requested:
+            losses.add(name)
     if conversation.dialect == DIALECT:
         extend(body, conversation.extra)
+    else:
+        losses.add_extra(conversation.extra)
     return _encode(body)
 
 
@@ -80,37 +99,28 @@ def _tools(conversation: Conversation, losses: Losses) -> list[dict[str, Any]]:
     if conversation.parallel_tools is False:
         losses.add("parallel_tools")
     own = conversation.dialect == DIALECT
-    return [row for tool in conversation.tools if (row := _tool(tool, own, losses))]
-
-
-def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
-    if tool.hosted is not None:
-        losses.add(f"tool:{tool.hosted}")
-        return None
-    if tool.custom:
-        losses.add("tool:custom")
-    if tool.strict:
-        losses.add("strict")
-    if tool.cache is not None:
-        losses.add("cache_control")
-    function: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    function["parameters"] = _FREE_TEXT if tool.custom else tool.schema or _NO_ARGUMENTS
-    row: dict[str, Any] = {"type": "function", "function": function}
-    if own:
-        extend(row, tool.extra)
-    else:
-        losses.add_extra(tool.extra, within="tools")
-    return row
-
-
-def _options(sampling: Sampling) -> dict[str, Any]:
-    values = ((name, getattr(sampling, ours)) for ours, name in _OPTIONS.items())
-    options = {name: value for name, value in values if value is not None}
-    if sampling.stop:
-        options["stop"] = sampling.stop
-    return options
+    rows: list[dict[str, Any]] = []
+    for tool in conversation.tools:
+        if tool.hosted is not None:
+            losses.add(f"tool:{tool.hosted}")
+            continue
+        if tool.custom:
+            losses.add("tool:custom")
+        if tool.strict:
+            losses.add("strict")
+        if tool.cache is not None:
+            losses.add("cache_control")
+        function: dict[str, Any] = {"name": tool.name}
+        if tool.description is not None:
+            function["description"] = tool.description
+        function["parameters"] = _FREE_TEXT if tool.custom else tool.schema or _NO_ARGUMENTS
+        row: dict[str, Any] = {"type": "function", "function": function}
+        if own:
+            extend(row, tool.extra)
+        else:
+            losses.add_extra(tool.extra, within="tools")
+        rows.append(row)
+    return rows
 
 
 def _think(thinking: Thinking | None) -> str | bool | None:
@@ -124,24 +134,3 @@ def _think(thinking: Thinking | None) -> str | bool | None:
             return True
         effort = effort_of(budget)
     return thinking.enabled if effort is None else _THINK.get(effort, effort)
-
-
-def _format(output: Output, losses: Losses) -> Raw | str:
-    if output.description is not None:
-        losses.add("output_description")
-    return "json" if output.schema is None else output.schema
-
-
-def _note_losses(conversation: Conversation, losses: Losses) -> None:
-    """Record what the conversation says and this dialect has no member for."""
-    unsupported = {
-        "candidates": (conversation.sampling.candidates or 1) > 1,
-        "user": conversation.user is not None,
-        "cache_key": conversation.cache_key is not None,
-        "service_tier": conversation.service_tier is not None,
-    }
-    for name, is_requested in unsupported.items():
-        if is_requested:
-            losses.add(name)
-    if conversation.dialect != DIALECT:
-        losses.add_extra(conversation.extra)

@@ -59,60 +59,55 @@ class BlockWriter:
 
     def _write_part(self, part: AnyPart) -> list[Block]:
         self._losses.add_extra(part.extra, within="content")
-        blocks = self._blocks(part)
-        if blocks or part.cache is None:
-            return [*blocks, *self.cache_point(part.cache)]
-        self._losses.add("cache_control")  # a point must have something before it
-        return []
-
-    def _blocks(self, part: AnyPart) -> list[Block]:
+        blocks: list[Block] = []
         match part:
             case Text():
                 if part.citations:
                     self._losses.add("citations")
-                return text_block(part.text)
+                blocks = text_block(part.text)
             case Refusal():
                 self._losses.add("refusal")
-                return text_block(part.text)
+                blocks = text_block(part.text)
             case Media():
-                return self._media.write(part)
+                blocks = self._media.write(part)
             case Reasoning():
                 # Only thinking that this vendor signed: unsigned thinking is refused.
                 if part.signature is None and part.sealed is None:
                     if part.text:
                         self._losses.add("reasoning")
-                    return []
-                if not readable_by(part.origin, self._provider, DIALECT):
+                elif not readable_by(part.origin, self._provider, DIALECT):
                     self._losses.add("reasoning_signature")
-                    return []
-                if part.sealed is not None:
+                elif part.sealed is not None:
                     # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningContentBlock.html
-                    return [{"reasoningContent": {"redactedContent": part.sealed}}]
-                reasoning = {"text": part.text, "signature": part.signature}
-                return [{"reasoningContent": {"reasoningText": reasoning}}]
+                    blocks = [{"reasoningContent": {"redactedContent": part.sealed}}]
+                else:
+                    reasoning = {"text": part.text, "signature": part.signature}
+                    blocks = [{"reasoningContent": {"reasoningText": reasoning}}]
             case ToolCall():
-                return [self._call(part)]
+                if part.signature is not None:
+                    self._losses.add("reasoning_signature")
+                arguments = _input(part.arguments)
+                use = {"toolUseId": own_id(part.id), "name": part.name, "input": arguments}
+                blocks = [{"toolUse": use}]
             case ToolResult():
-                return [self._result(part)]
+                blocks = [self._result(part)]
             case Foreign():
                 if part.dialect == DIALECT:
-                    return [_any.decode(part.raw)]
-                self._losses.add(f"part:{part.type}")
-                return []
-
-    def _call(self, part: ToolCall) -> Block:
-        if part.signature is not None:
-            self._losses.add("reasoning_signature")
-        use = {"toolUseId": own_id(part.id), "name": part.name, "input": _input(part.arguments)}
-        return {"toolUse": use}
+                    blocks = [_any.decode(part.raw)]
+                else:
+                    self._losses.add(f"part:{part.type}")
+        if blocks or part.cache is None:
+            return [*blocks, *self.cache_point(part.cache)]
+        self._losses.add("cache_control")  # a point must have something before it
+        return []
 
     def _result(self, part: ToolResult) -> Block:
         content = [block for piece in part.content for block in self._write_part(piece)]
-        held = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
+        allowed = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
         for block in content:
             for name in block.keys() & _NOT_IN_RESULTS.keys():
                 self._losses.add(_NOT_IN_RESULTS[name])
-        result: Block = {"toolUseId": own_id(part.call_id), "content": held or [{"json": {}}]}
+        result: Block = {"toolUseId": own_id(part.call_id), "content": allowed or [{"json": {}}]}
         # status is for some models only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
         if part.failed and self._traits.statuses:
             result["status"] = "error"
@@ -141,12 +136,8 @@ def _input(arguments: str) -> Any:
     try:
         _object.decode(text)
     except BROKEN:
-        return {"input": _value(text)}
+        try:
+            return {"input": _raw.decode(text)}
+        except BROKEN:
+            return {"input": text}
     return Raw(text.encode())
-
-
-def _value(text: str) -> object:
-    try:
-        return _raw.decode(text)
-    except BROKEN:
-        return text

@@ -54,35 +54,30 @@ class MediaWriter:
         """One block; none, and a loss, for media that Converse cannot take."""
         if part.detail is not None:
             self._losses.add("detail")
-        source, form = _source(part), _format(part)
+        source: Block | None = None
+        if part.data is not None:
+            source = {"bytes": part.data}
+        elif part.text is not None and part.kind == "document":
+            if part.text:
+                source = {"bytes": base64.b64encode(part.text.encode()).decode()}
+        # The service fetches from S3 only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageSource.html
+        elif part.url is not None and part.url.startswith(_S3):
+            source = {"s3Location": {"uri": part.url}}
+        form = _format(part)
         if source is None or form is None:
             self._losses.add(part.kind if part.file_id is None else "file_id")
             return []
         block: Block = {"format": form, "source": source}
         if part.kind == "document":
-            block["name"] = self._named(part.name or "document")
+            # The name's alphabet: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
+            plain = _UNFIT.sub(" ", part.name or "document").strip()[:_LONGEST_NAME].strip()
+            unique, count = plain or "document", 2
+            # Names must differ within a conversation.
+            while unique in self._names:
+                unique, count = f"{plain or 'document'} ({count})", count + 1
+            self._names.add(unique)
+            block["name"] = unique
         return [{part.kind: block}]
-
-    def _named(self, name: str) -> str:
-        """A name of the few characters that are allowed, and of no other document here."""
-        # The name's alphabet: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
-        plain = _UNFIT.sub(" ", name).strip()[:_LONGEST_NAME].strip() or "document"
-        unique, count = plain, 2
-        while unique in self._names:
-            unique, count = f"{plain} ({count})", count + 1
-        self._names.add(unique)
-        return unique
-
-
-def _source(part: Media) -> Block | None:
-    if part.data is not None:
-        return {"bytes": part.data}
-    if part.text is not None and part.kind == "document":
-        return {"bytes": base64.b64encode(part.text.encode()).decode()} if part.text else None
-    # The service fetches from S3 only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageSource.html
-    if part.url is not None and part.url.startswith(_S3):
-        return {"s3Location": {"uri": part.url}}
-    return None
 
 
 def _format(part: Media) -> str | None:

@@ -34,7 +34,15 @@ class Message:
 
 def arrange(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     """The messages in an order the vendor takes."""
-    merged = _merge(messages)
+    merged: list[Message] = []
+    for message in messages:
+        if all("cachePoint" in block for block in message.content):
+            continue
+        # Roles must alternate.
+        if merged and merged[-1].role == message.role:
+            merged[-1].content += message.content
+        else:
+            merged.append(Message(message.role, list(message.content)))
     # A conversation must start with a user message:
     # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
     if not merged or merged[0].role == "assistant":
@@ -50,23 +58,15 @@ def arrange(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
             if documents and not _of(message.content, "text"):
                 message.content.append({"text": documents[0]["document"]["name"]})
         else:
-            message.content = _thinking_first(message.content)
+            # Thinking that led to the first call stands in front of the text beside it.
+            content = message.content
+            first = next((i for i, block in enumerate(content) if "toolUse" in block), len(content))
+            content[:first] = sorted(
+                content[:first], key=lambda block: "reasoningContent" not in block
+            )
             # The calls that the client answers; a server's tool has its result beside it.
             calls = (block["toolUse"] for block in _of(message.content, "toolUse"))
             awaited = [call["toolUseId"] for call in calls if call.get("type") != SERVER_TOOL]
-    return merged
-
-
-def _merge(messages: Iterable[Message]) -> list[Message]:
-    merged: list[Message] = []
-    for message in messages:
-        if not any("cachePoint" not in block for block in message.content):
-            continue
-        # Roles must alternate.
-        if merged and merged[-1].role == message.role:
-            merged[-1].content += message.content
-        else:
-            merged.append(Message(message.role, list(message.content)))
     return merged
 
 
@@ -83,28 +83,20 @@ def _put_results_first(content: list[Block], awaited: list[str], statuses: bool)
             holder.append(block)  # it belongs to the block before it
         else:
             holder = rest
-            rest += [block] if id is None else _as_text(block["toolResult"]["content"])
-    results = [block for id in awaited for block in answers.get(id) or [_missing(id, statuses)]]
+            if id is None:
+                rest.append(block)
+            else:
+                # A result whose call is not there is sent as its content.
+                inner = block["toolResult"]["content"]
+                plain = [each for each in inner if "json" not in each]
+                rest += plain or [{"text": msgspec.json.encode(inner).decode()}]
+    results: list[Block] = []
+    for id in awaited:
+        missing: Block = {"toolUseId": id, "content": [{"text": _NO_RESULT}]}
+        if statuses:
+            missing["status"] = "error"
+        results += answers.get(id) or [{"toolResult": missing}]
     return [*results, *rest] or [{"text": OPENING}]
-
-
-def _missing(id: str, statuses: bool) -> Block:
-    result: Block = {"toolUseId": id, "content": [{"text": _NO_RESULT}]}
-    return {"toolResult": {**result, "status": "error"} if statuses else result}
-
-
-def _as_text(content: list[Block]) -> list[Block]:
-    """A result whose call is not there, as what it says."""
-    blocks = [block for block in content if "json" not in block]
-    return blocks or [{"text": msgspec.json.encode(content).decode()}]
-
-
-def _thinking_first(content: list[Block]) -> list[Block]:
-    """The thinking that led to the first call, in front of the words beside it."""
-    call = next((i for i, block in enumerate(content) if "toolUse" in block), len(content))
-    before = content[:call]
-    thinking = [block for block in before if "reasoningContent" in block]
-    return [*thinking, *(block for block in before if block not in thinking), *content[call:]]
 
 
 def limit_cache_points(groups: Iterable[list[Block]]) -> bool:

@@ -58,7 +58,9 @@ def traits_of(model: str) -> Traits:
     if match is not None:
         if match["preview"]:
             return _claude("mythos", (4, 7))
-        return _claude(match["family"] or "", _version(match["new"] or match["old"]))
+        version = match["new"] or match["old"] or "2"
+        major, _, minor = version.replace("-", ".").partition(".")
+        return _claude(match["family"] or "", (int(major), int(minor or 0)))
     if "amazon.nova" in name:
         thinks: Thinks = "nova" if "nova-2" in name else "no"
         return Traits(thinks=thinks, caches=True, statuses=True, top_k="inferenceConfig.topK")
@@ -69,17 +71,19 @@ def traits_of(model: str) -> Traits:
     return Traits(structured=structured)
 
 
-def _version(text: str | None) -> tuple[int, int]:
-    major, _, minor = (text or "2").replace("-", ".").partition(".")
-    return int(major), int(minor or 0)
-
-
 def _claude(family: str, version: tuple[int, int]) -> Traits:
     samples = version < (4, 7)
+    off: Off = "disabled"
+    if family in ("fable", "mythos") or (family == "opus" and version >= (5, 5)):
+        off = "never"
+    elif version < (5, 0):
+        off = "omit"
+    elif family == "sonnet" and version >= (5, 5):
+        off = "between_tools"
     return Traits(
         claude=True,
         thinks="adaptive" if version >= (4, 6) else "budget" if version >= (3, 7) else "no",
-        off=_off(family, version),
+        off=off,
         thinks_unasked=version >= (5, 0),
         forced_tools=version < (5, 5),
         caches=version >= (3, 5),
@@ -89,11 +93,3 @@ def _claude(family: str, version: tuple[int, int]) -> Traits:
         samples=samples,
         one_sampler=version >= (4, 1),
     )
-
-
-def _off(family: str, version: tuple[int, int]) -> Off:
-    if family in ("fable", "mythos") or (family == "opus" and version >= (5, 5)):
-        return "never"
-    if version < (5, 0):
-        return "omit"
-    return "between_tools" if family == "sonnet" and version >= (5, 5) else "disabled"

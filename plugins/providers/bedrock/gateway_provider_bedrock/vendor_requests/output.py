@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-from msgspec import Raw
 
 from gateway_core import Losses, Output
 
@@ -38,7 +37,15 @@ def write_form(
     if not traits.structured:
         losses.add("output_schema")
         return None, [{"text": _AS_SCHEMA + bytes(output.schema).decode("utf-8", "replace")}]
-    definition = {"schema": _fit_schema(output.schema, losses)}
+    text = bytes(output.schema).decode("utf-8", "replace")
+    try:
+        schema = _decode(output.schema)
+    except BROKEN:
+        pass  # the vendor says what is wrong with it
+    else:
+        closed = _close(schema, losses)
+        text = text if closed == schema else _encode(closed).decode()
+    definition = {"schema": text}
     if output.name is not None:
         definition["name"] = output.name
     if output.description is not None:
@@ -46,35 +53,25 @@ def write_form(
     return {"type": "json_schema", "structure": {"jsonSchema": definition}}, []
 
 
-def _fit_schema(schema: Raw, losses: Losses) -> str:
-    """The schema's text, closed to members it does not name, without rules it may not have."""
-    try:
-        found = _decode(schema)
-    except BROKEN:
-        return bytes(schema).decode("utf-8", "replace")
-    fitting = _close(found, losses)
-    return bytes(schema).decode() if fitting == found else _encode(fitting).decode()
-
-
 def _close(schema: Any, losses: Losses) -> Any:
+    """A schema without the refused rules, closed to members that it does not name."""
     if isinstance(schema, list):
         return [_close(each, losses) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: value for name, value in schema.items() if name not in _UNKNOWN}
-    if len(kept) < len(schema):
+    accepted = {name: value for name, value in schema.items() if name not in _UNKNOWN}
+    if len(accepted) < len(schema):
         losses.add("output_schema")
-    closed = {name: _close_keyword(name, value, losses) for name, value in kept.items()}
+    closed: dict[str, Any] = {}
+    for name, value in accepted.items():
+        if name in ("properties", "$defs", "definitions") and isinstance(value, dict):
+            closed[name] = {each: _close(inner, losses) for each, inner in value.items()}
+        # Values under these keywords are no schemas.
+        elif name in ("enum", "const", "default", "examples", "required"):
+            closed[name] = value
+        else:
+            closed[name] = _close(value, losses)
     # The service takes only schemas that are closed to further members.
     if "properties" in closed and closed.get("additionalProperties") is not False:
         closed["additionalProperties"] = False
     return closed
-
-
-def _close_keyword(name: str, value: Any, losses: Losses) -> Any:
-    """What stands under a keyword: schemas by name, values that are no schemas, or schemas."""
-    if name in ("properties", "$defs", "definitions") and isinstance(value, dict):
-        return {each: _close(schema, losses) for each, schema in value.items()}
-    if name in ("enum", "const", "default", "examples", "required"):
-        return value
-    return _close(value, losses)

@@ -21,10 +21,11 @@ from gateway_core import (
 
 from .._answer import DIALECT
 from .blocks import BlockWriter
-from .message_order import Message, Role, arrange, limit_cache_points
+from .media import Block
+from .message_order import Message, arrange, limit_cache_points
 from .models import Traits, traits_of
 from .output import write_form
-from .settings import Settings, build_settings
+from .settings import build_settings
 from .tools import write_tools
 
 # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html
@@ -40,12 +41,21 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     """Raises BadRequest when nothing of the conversation can be expressed."""
     traits = traits_of(target.model.id)
     writer = BlockWriter(target.provider.id, traits, losses)
-    messages = _messages(conversation, target, writer, traits, losses)
+    written = [m for turn in conversation.turns for m in _write_turn(turn, writer, losses)]
+    is_empty = not any(message.content for message in written)
+    if is_empty and (conversation.turns or not conversation.instructions):
+        raise BadRequest(f"Nothing in this request can be sent to {target.model.id}")
+    messages = arrange(written, statuses=traits.statuses)
     tools = write_tools(conversation, messages, writer, traits, losses)
     form, words = write_form(conversation.output, traits, losses)
     system = [*writer.write(conversation.instructions), *words]
     forced = tools is not None and "toolChoice" in tools
-    thinking_lost = _has_lost_thinking(messages, traits)
+    # With a budget, a call that is being answered must have its thinking before it.
+    thinking_lost = (
+        traits.thinks == "budget"
+        and "toolResult" in messages[-1].content[0]
+        and "reasoningContent" not in messages[-2].content[0]
+    )
     settings = build_settings(
         conversation, target, traits, losses, forced=forced, thinking_lost=thinking_lost
     )
@@ -57,7 +67,15 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body["system"] = system
     if tools is not None:
         body["toolConfig"] = tools
-    body |= _config(settings, form)
+    output: dict[str, Any] = {"textFormat": form} if form is not None else {}
+    if settings.effort is not None:
+        output["effort"] = settings.effort
+    if settings.inference:
+        body["inferenceConfig"] = settings.inference
+    if settings.fields:
+        body["additionalModelRequestFields"] = settings.fields
+    if output:
+        body["outputConfig"] = output
     body |= _switches(conversation, target, traits, losses)
     if conversation.user is not None:
         losses.add("user")
@@ -65,21 +83,11 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         losses.add("cache_key")
     if conversation.dialect != DIALECT:
         losses.add_extra(conversation.extra)
-    return _encode(_with_own(body, conversation))
-
-
-def _messages(
-    conversation: Conversation,
-    target: Target,
-    writer: BlockWriter,
-    traits: Traits,
-    losses: Losses,
-) -> list[Message]:
-    written = [m for turn in conversation.turns for m in _write_turn(turn, writer, losses)]
-    is_empty = not any(message.content for message in written)
-    if is_empty and (conversation.turns or not conversation.instructions):
-        raise BadRequest(f"Nothing in this request can be sent to {target.model.id}")
-    return arrange(written, statuses=traits.statuses)
+        return _encode(body)
+    for name, raw in conversation.extra.items():
+        inside = body.get(name) if name in _MERGED else None
+        body[name] = {**inside, **_members(raw)} if isinstance(inside, dict) else raw
+    return _encode(body)
 
 
 def _write_turn(turn: Turn, writer: BlockWriter, losses: Losses) -> Iterator[Message]:
@@ -88,45 +96,21 @@ def _write_turn(turn: Turn, writer: BlockWriter, losses: Losses) -> Iterator[Mes
     if turn.role == "system":
         losses.add("system_turn")  # an instruction between turns is the user's word here
     losses.add_extra(turn.extra, within="messages")
-    for role, parts in groupby(turn.parts, lambda part: _role_of(part, turn.role)):
-        yield Message(role, writer.write(_sendable(parts, role, losses)))
 
+    def is_assistants(part: AnyPart) -> bool:
+        if isinstance(part, ToolCall | Reasoning):
+            return True
+        return turn.role == "assistant" and not isinstance(part, ToolResult)
 
-def _role_of(part: AnyPart, role: str) -> Role:
-    """Whose message a part belongs in."""
-    if isinstance(part, ToolResult):
-        return "user"
-    if isinstance(part, ToolCall | Reasoning):
-        return "assistant"
-    return "assistant" if role == "assistant" else "user"
-
-
-def _sendable(parts: Iterator[AnyPart], role: Role, losses: Losses) -> Iterator[AnyPart]:
-    """An assistant's message has no media."""
-    for part in parts:
-        if role == "assistant" and isinstance(part, Media):
-            losses.add(part.kind)
-        else:
-            yield part
-
-
-def _has_lost_thinking(messages: list[Message], traits: Traits) -> bool:
-    """Whether a call is being answered whose thinking is gone: with a budget, that is refused."""
-    if traits.thinks != "budget" or "toolResult" not in messages[-1].content[0]:
-        return False
-    return "reasoningContent" not in messages[-2].content[0]
-
-
-def _config(settings: Settings, form: dict[str, Any] | None) -> dict[str, Any]:
-    output: dict[str, Any] = {"textFormat": form} if form is not None else {}
-    if settings.effort is not None:
-        output["effort"] = settings.effort
-    members: dict[str, Any] = {
-        "inferenceConfig": settings.inference,
-        "additionalModelRequestFields": settings.fields,
-        "outputConfig": output,
-    }
-    return {name: value for name, value in members.items() if value}
+    for by_assistant, parts in groupby(turn.parts, is_assistants):
+        content: list[Block] = []
+        for part in parts:
+            # An assistant's message has no media.
+            if by_assistant and isinstance(part, Media):
+                losses.add(part.kind)
+            else:
+                content += writer.write((part,))
+        yield Message("assistant" if by_assistant else "user", content)
 
 
 def _switches(
@@ -152,13 +136,3 @@ def _switches(
         place = "/delta/stop_sequence" if conversation.stream else "/stop_sequence"
         members["additionalModelResponseFieldPaths"] = [place]
     return members
-
-
-def _with_own(body: dict[str, Any], conversation: Conversation) -> dict[str, Any]:
-    """Members of the own dialect back in their places."""
-    if conversation.dialect != DIALECT:
-        return body
-    for name, raw in conversation.extra.items():
-        inside = body.get(name) if name in _MERGED else None
-        body[name] = {**inside, **_members(raw)} if isinstance(inside, dict) else raw
-    return body

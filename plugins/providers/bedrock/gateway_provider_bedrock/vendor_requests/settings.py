@@ -38,12 +38,18 @@ def build_settings(
     forced: bool,
     thinking_lost: bool,
 ) -> Settings:
-    """``forced`` says that a tool must be called, ``torn`` that a call is being answered whose
-    thinking was lost on the way; neither goes together with thinking."""
+    """Neither ``forced`` nor ``thinking_lost`` goes together with thinking.
+
+    ``forced`` means that a tool must be called, ``thinking_lost`` that a call without its
+    thinking is being answered.
+    """
     settings = Settings()
     sampling = conversation.sampling
-    limit = _limit(sampling.max_tokens, target.model.max_output, losses)
+    limit, longest = sampling.max_tokens, target.model.max_output
     if limit is not None:
+        if longest is not None and limit > longest:
+            losses.add("max_tokens")
+            limit = longest
         settings.inference["maxTokens"] = limit
     if conversation.thinking is not None:
         _think(settings, conversation.thinking, traits, losses, free=not (forced or thinking_lost))
@@ -65,13 +71,6 @@ def build_settings(
         if is_requested:
             losses.add(name)
     return settings
-
-
-def _limit(requested: int | None, longest: int | None, losses: Losses) -> int | None:
-    if requested is not None and longest is not None and requested > longest:
-        losses.add("max_tokens")
-        return longest
-    return requested
 
 
 def _think(
@@ -104,23 +103,19 @@ def _think(
             settings.effort = _nearest(_effort(thinking), "max", losses)
         settings.thinks = True
     else:
-        _give_budget(settings, thinking, losses)
-
-
-def _give_budget(settings: Settings, thinking: Thinking, losses: Losses) -> None:
-    budget = thinking.budget if thinking.budget is not None and thinking.budget > 0 else None
-    budget = max(_LEAST_BUDGET, budget or budget_of(_effort(thinking)))
-    limit = settings.inference.get("maxTokens")
-    if limit is None:
-        settings.inference["maxTokens"] = budget + _USUAL_LIMIT
-    elif limit <= _LEAST_BUDGET:
-        losses.add("thinking")  # the least budget does not fit
-        return
-    # The budget must be less than maxTokens, which includes it.
-    elif budget >= limit:
-        budget = max(_LEAST_BUDGET, limit // 2)
-    settings.fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
-    settings.thinks = True
+        budget = thinking.budget if thinking.budget is not None and thinking.budget > 0 else None
+        budget = max(_LEAST_BUDGET, budget or budget_of(_effort(thinking)))
+        limit = settings.inference.get("maxTokens")
+        if limit is None:
+            settings.inference["maxTokens"] = budget + _USUAL_LIMIT
+        elif limit <= _LEAST_BUDGET:
+            losses.add("thinking")  # the least budget does not fit
+            return
+        # The budget must be less than maxTokens, which includes it.
+        elif budget >= limit:
+            budget = max(_LEAST_BUDGET, limit // 2)
+        settings.fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
+        settings.thinks = True
 
 
 def _effort(thinking: Thinking) -> str:

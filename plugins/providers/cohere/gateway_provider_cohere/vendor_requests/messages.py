@@ -65,14 +65,37 @@ class MessageWriter:
             return [message] if len(message) > 1 else []
         results = [self._result(part) for part in turn.parts if isinstance(part, ToolResult)]
         others = [part for part in turn.parts if not isinstance(part, ToolResult)]
-        if content := self._content(others):
-            return [*results, {"role": turn.role, "content": content}]
-        return results
+        texts = self._texts(others)
+        images: list[Row] = []
+        for part in others:
+            if not isinstance(part, Media):
+                continue
+            url = part.url
+            if part.data is not None:
+                url = f"data:{part.media_type or 'image/png'};base64,{part.data}"
+            if part.kind == "image" and url is not None:
+                # https://docs.cohere.com/docs/image-inputs
+                image = {"url": url} if part.detail is None else {"url": url, "detail": part.detail}
+                images.append({"type": "image_url", "image_url": image})
+            elif part.text is not None:
+                # Documents go beside the messages: https://docs.cohere.com/docs/retrieval-augmented-generation-rag
+                number = DOCUMENT_ID.format(len(self.documents))
+                self.documents.append({"id": number, "data": _document(part, part.text)})
+            else:
+                self._losses.add(part.kind if part.file_id is None else "file_id")
+        content: str | list[Row] = _BETWEEN.join(texts)
+        if images:
+            content = [*({"type": "text", "text": text} for text in texts), *images]
+        return [*results, {"role": turn.role, "content": content}] if content else results
 
     def _assistant(self, parts: Sequence[AnyPart]) -> Row:
         thinking = "".join(part.text for part in parts if isinstance(part, Reasoning))
         text = "".join(self._texts(parts))
-        calls = [_call(part) for part in parts if isinstance(part, ToolCall)]
+        calls: list[Row] = []
+        for part in parts:
+            if isinstance(part, ToolCall):
+                function = {"name": part.name, "arguments": _arguments(part.arguments)}
+                calls.append({"id": part.id, "type": "function", "function": function})
         blocks: list[Row] = []
         # https://docs.cohere.com/docs/reasoning
         if thinking and self._thinks:
@@ -91,32 +114,8 @@ class MessageWriter:
             message["content"] = blocks
         return message
 
-    def _content(self, parts: Sequence[AnyPart]) -> str | list[Row]:
-        """Plain words, or blocks where there are images beside them."""
-        texts = self._texts(parts)
-        images = [row for part in parts if isinstance(part, Media) for row in self._image(part)]
-        if not images:
-            return _BETWEEN.join(texts)
-        return [*({"type": "text", "text": text} for text in texts), *images]
-
     def _texts(self, parts: Iterable[AnyPart]) -> list[str]:
         return [part.text for part in parts if isinstance(part, Text | Refusal) and part.text]
-
-    def _image(self, part: Media) -> list[Row]:
-        url = part.url
-        if part.data is not None:
-            url = f"data:{part.media_type or 'image/png'};base64,{part.data}"
-        if part.kind == "image" and url is not None:
-            # https://docs.cohere.com/docs/image-inputs
-            shown = {"url": url} if part.detail is None else {"url": url, "detail": part.detail}
-            return [{"type": "image_url", "image_url": shown}]
-        if part.text is not None:
-            # Documents go beside the messages: https://docs.cohere.com/docs/retrieval-augmented-generation-rag
-            number = DOCUMENT_ID.format(len(self.documents))
-            self.documents.append({"id": number, "data": _document(part, part.text)})
-        else:
-            self._losses.add(part.kind if part.file_id is None else "file_id")
-        return []
 
     def _result(self, part: ToolResult) -> Row:
         if part.failed:
@@ -152,11 +151,6 @@ class MessageWriter:
                 self._losses.add(f"part:{part.type}")
 
 
-def _call(part: ToolCall) -> Row:
-    function = {"name": part.name, "arguments": _arguments(part.arguments)}
-    return {"id": part.id, "type": "function", "function": function}
-
-
 def _arguments(text: str) -> str:
     """Arguments must be the text of a JSON object; what is none stands in one, under ``input``."""
     if not text.strip():
@@ -164,15 +158,12 @@ def _arguments(text: str) -> str:
     try:
         _object.decode(text)
     except BROKEN:
-        return _encode({"input": _value(text)}).decode()
+        try:
+            value: object = _raw.decode(text)
+        except BROKEN:
+            value = text
+        return _encode({"input": value}).decode()
     return text
-
-
-def _value(text: str) -> object:
-    try:
-        return _raw.decode(text)
-    except BROKEN:
-        return text
 
 
 def _document(part: Media, text: str) -> Row:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from gateway_core import BadRequest, Conversation, Losses, Output, Sampling, Target, Thinking, Tool
+from gateway_core import BadRequest, Conversation, Losses, Sampling, Target, Thinking, Tool
 from gateway_formats.effort import budget_of
 
 from .._dialect import DIALECT
@@ -33,10 +33,19 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     body |= _tools(conversation, losses)
     body |= _sampling(conversation.sampling, losses)
     if conversation.output is not None:
-        body["response_format"] = _format(conversation.output, losses)
+        output = conversation.output
+        if output.description is not None:
+            losses.add("output_description")
+        # https://docs.cohere.com/docs/structured-outputs
+        schema = {} if output.schema is None else {"json_schema": output.schema}
+        body["response_format"] = {"type": "json_object", **schema}
     if conversation.thinking is not None:
         body |= _thinking(conversation.thinking, target, losses)
-    body |= _switches(target)
+    options = target.provider.options
+    if safety := options.get("safety_mode"):
+        body["safety_mode"] = safety
+    if citations := options.get("citation_mode"):
+        body["citation_options"] = {"mode": citations}
     # Record what the conversation says and Cohere has no member for.
     sampling = conversation.sampling
     unsupported = {
@@ -52,7 +61,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
             losses.add(name)
     if conversation.dialect != DIALECT:
         losses.add_extra(conversation.extra)
-    if conversation.dialect == DIALECT:
+    else:
         body |= conversation.extra
     return _encode(body)
 
@@ -63,11 +72,25 @@ def _tools(conversation: Conversation, losses: Losses) -> dict[str, Any]:
         losses.add("parallel_tools")
     choice = conversation.tool_choice
     named = choice.names if choice is not None and choice.mode == "only" else None
-    tools = [t for t in conversation.tools if _is_function(t, losses)]
-    tools = [tool for tool in tools if named is None or tool.name in named]
+    tools: list[Tool] = []
+    for tool in conversation.tools:
+        if tool.hosted is not None or tool.custom:
+            losses.add(f"tool:{tool.hosted or 'custom'}")
+        elif named is None or tool.name in named:
+            tools.append(tool)
     if not tools:
         return {}
-    members: dict[str, Any] = {"tools": [_tool(tool, losses) for tool in tools]}
+    rows: list[dict[str, Any]] = []
+    for tool in tools:
+        if tool.cache is not None:
+            losses.add("cache_control")
+        losses.add_extra(tool.extra, within="tools")
+        function: dict[str, Any] = {"name": tool.name}
+        if tool.description is not None:
+            function["description"] = tool.description
+        function["parameters"] = _NO_ARGUMENTS if tool.schema is None else tool.schema
+        rows.append({"type": "function", "function": function})
+    members: dict[str, Any] = {"tools": rows}
     strict = [tool.strict is True for tool in tools]
     if all(strict):
         members["strict_tools"] = True
@@ -79,34 +102,22 @@ def _tools(conversation: Conversation, losses: Losses) -> dict[str, Any]:
     return members
 
 
-def _is_function(tool: Tool, losses: Losses) -> bool:
-    if tool.hosted is None and not tool.custom:
-        return True
-    losses.add(f"tool:{tool.hosted or 'custom'}")
-    return False
-
-
-def _tool(tool: Tool, losses: Losses) -> dict[str, Any]:
-    if tool.cache is not None:
-        losses.add("cache_control")
-    losses.add_extra(tool.extra, within="tools")
-    function: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    function["parameters"] = _NO_ARGUMENTS if tool.schema is None else tool.schema
-    return {"type": "function", "function": function}
-
-
 def _sampling(sampling: Sampling, losses: Losses) -> dict[str, Any]:
     if len(sampling.stop) > _MOST_STOPS:
         losses.add("stop")
+    k = _within(sampling.top_k, 0, 500, "top_k", losses)
+    seed = sampling.seed
+    # The vendor refuses a seed that is no unsigned 64-bit integer.
+    if seed is not None and not 0 <= seed < 1 << 64:
+        losses.add("seed")
+        seed = None
     members: dict[str, Any] = {
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
         # The ranges of p, k and the penalties: https://docs.cohere.com/reference/chat
         "p": _within(sampling.top_p, 0.01, 0.99, None, losses),
-        "k": _within(sampling.top_k, 0, 500, "top_k", losses),
-        "seed": _seed(sampling.seed, losses),
+        "k": k,
+        "seed": seed,
         "stop_sequences": sampling.stop[:_MOST_STOPS] or None,
         "frequency_penalty": _within(
             sampling.frequency_penalty, 0.0, 1.0, "frequency_penalty", losses
@@ -130,22 +141,6 @@ def _within(
     return min(max(value, least), most)
 
 
-def _seed(seed: int | None, losses: Losses) -> int | None:
-    if seed is not None and not 0 <= seed < 1 << 64:
-        losses.add("seed")
-        return None
-    return seed
-
-
-def _format(output: Output, losses: Losses) -> dict[str, Any]:
-    if output.description is not None:
-        losses.add("output_description")
-    # https://docs.cohere.com/docs/structured-outputs
-    if output.schema is None:
-        return {"type": "json_object"}
-    return {"type": "json_object", "json_schema": output.schema}
-
-
 def _thinking(thinking: Thinking, target: Target, losses: Losses) -> dict[str, Any]:
     """On, with a budget if one was requested; nothing for a model that cannot think."""
     effort, budget = thinking.effort, thinking.budget
@@ -162,14 +157,3 @@ def _thinking(thinking: Thinking, target: Target, losses: Losses) -> dict[str, A
     # https://docs.cohere.com/docs/reasoning
     limit = {"token_budget": tokens} if tokens > 0 else {}
     return {"thinking": {"type": "enabled", **limit}}
-
-
-def _switches(target: Target) -> dict[str, Any]:
-    """What the provider's options ask of every request; see the package."""
-    members: dict[str, Any] = {}
-    options = target.provider.options
-    if safety := options.get("safety_mode"):
-        members["safety_mode"] = safety
-    if citations := options.get("citation_mode"):
-        members["citation_options"] = {"mode": citations}
-    return members

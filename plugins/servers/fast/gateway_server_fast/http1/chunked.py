@@ -37,14 +37,23 @@ class ChunkedBody:
                 at += step
             else:
                 at = self._read_line(data, at)
-        return at if self._trailers is None else self._read_trailers(data, at)
+        if self._trailers is None:
+            return at
+        before = self._trailers
+        self._trailers = section = before + data[at : at + TRAILERS + len(_END_OF_SECTION)]
+        end_of_section = section.find(_END_OF_SECTION)
+        if end_of_section < 0:
+            if len(section) > TRAILERS:
+                raise RefusedRequest(400, "The trailers are too long")
+            return end
+        return at + end_of_section + len(_END_OF_SECTION) - len(before)
 
     def _read_line(self, data: bytes, at: int) -> int:
         """Read a chunk's first line, or as much of it as there is; return where it ends."""
-        found = data.find(b"\n", at, at + _LONGEST)
-        stop = found + 1 if found >= 0 else min(len(data), at + _LONGEST)
+        line_end = data.find(b"\n", at, at + _LONGEST)
+        stop = line_end + 1 if line_end >= 0 else min(len(data), at + _LONGEST)
         self._line += data[at:stop]
-        if found < 0 and len(self._line) < _LONGEST:
+        if line_end < 0 and len(self._line) < _LONGEST:
             return stop
         match = _size(self._line)
         if match is None:
@@ -57,11 +66,3 @@ class ChunkedBody:
             # With the line end of the last chunk, so that an empty section ends like any other.
             self._trailers = b"\r\n"
         return stop
-
-    def _read_trailers(self, data: bytes, at: int) -> int:
-        before = self._trailers or b""
-        self._trailers = section = before + data[at : at + TRAILERS + len(_END_OF_SECTION)]
-        found = section.find(_END_OF_SECTION)
-        if found < 0 and len(section) > TRAILERS:
-            raise RefusedRequest(400, "The trailers are too long")
-        return len(data) if found < 0 else at + found + len(_END_OF_SECTION) - len(before)

@@ -74,8 +74,12 @@ def find_repeatable(piece: bytes, headers: Headers, scope: Message) -> Repeatabl
     head = piece[: end + len(_END)]
     length = _length.search(head)
     places = [place for place, (name, _) in enumerate(headers) if name == b"content-length"]
-    if length is None or len(places) != 1 or not all(map(_is_suitable, headers)):
+    if length is None or len(places) != 1:
         return None
+    for name, value in headers:
+        is_keep_alive = name == b"connection" and value.lower() == _KEEP_ALIVE
+        if name in _UNSUITABLE and not is_keep_alive:
+            return None
     return RepeatableHead(head[: length.start(1)], head[length.end(1) :], headers, places[0], scope)
 
 

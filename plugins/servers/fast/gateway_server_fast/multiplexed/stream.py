@@ -120,8 +120,16 @@ class Stream:
 
     def on_tick(self, now: float, limits: ServerLimits) -> None:
         """End it if the client takes too long to send its body, or to take the response."""
-        if self._is_stuck(now, limits):
-            self.reset(ResetReason.GIVEN_UP)
+        since = self._stuck
+        if since is not None:
+            # What it waits for may still be in the buffers.
+            if self.connection.delivered < self._stuck_at:
+                self._stuck = since = max(since, self.connection.progressed_at)
+            # Other streams make progress, and it waits for its turn.
+            if self.connection.is_congested:
+                since = max(since, self.connection.sent_at)
+            if now - since > limits.body_silence:
+                self.reset(ResetReason.GIVEN_UP)
         if self.gone or self.body.is_complete:
             return
         if self.response_complete:
@@ -134,20 +142,6 @@ class Stream:
                 body = msgspec.json.encode({"error": "The request did not come in time"})
                 self._respond(408, refusal_headers(body), body)
                 self.reset(ResetReason.DONE)
-
-    def _is_stuck(self, now: float, limits: ServerLimits) -> bool:
-        since = self._stuck
-        if since is None:
-            return False
-        if (
-            self.connection.delivered < self._stuck_at
-        ):  # What it waits for may still be in the buffers.
-            self._stuck = since = max(since, self.connection.progressed_at)
-        if self.connection.is_congested:
-            since = max(
-                since, self.connection.sent_at
-            )  # Other streams make progress, and it waits for its turn.
-        return now - since > limits.body_silence
 
     # Called by the application.
 
