@@ -39,6 +39,7 @@ class Attempt:
     def begin(self, core: Collaborators, record: RequestRecord, session: str | None) -> None:
         """The request is on its way."""
         target = self.member.target
+        # Counted when it leaves, so that a client that goes now is booked on this account.
         record.attempts += 1
         record.target, record.connection_id = target, self.account.id
         core.round_robin.used(target.provider.id, self.account.id, session)
@@ -47,6 +48,7 @@ class Attempt:
         """Take a whole response body. Raises UpstreamError for one that is no answer."""
         exchange = self.exchange
         output = exchange.feed(body) + exchange.close()
+        # Feed and close never raise for what a vendor sent: what is wrong is in ``failure``.
         if exchange.failure is not None:
             raise exchange.failure
         if type(output) is not bytes:  # A plugin's mistake, which the caller reports as such.
@@ -61,12 +63,14 @@ class Attempt:
         empty or went on for too long.
         """
         exchange = self.exchange
+        # An exchange counts what it fed, not what it held back, so input is counted here.
         if chunk:
             self.taken += len(chunk)
             self.pending += exchange.feed(chunk)
         if is_last and (not chunk or exchange.failure is None):
             self.pending += exchange.close()
             self.is_complete = True
+        # A failure behind the first part of an answer is the stream's: nobody else is asked then.
         if exchange.started:
             return True
         if exchange.failure is not None:

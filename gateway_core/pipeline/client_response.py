@@ -30,11 +30,14 @@ LINGER = 5.0
 SLICE = 64 * 1024
 """A longer piece is sent in parts, so that a slow client's share of memory stays small."""
 
+# Answers may hold a client's own text: no browser is to take one for a page (WHATWG Fetch,
+# section 3.6), and no cache is to keep one (RFC 9111, section 5.2.2.5).
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _NO_STORE: Header = (b"cache-control", b"no-store")
 _LASTING = "".join(f"{n.decode()}: {v.decode()}\r\n" for n, v in (_NO_STORE, _NOSNIFF))
 _STREAMING: tuple[Header, ...] = (
     (b"cache-control", b"no-cache, no-store, no-transform"),
+    # nginx collects a proxied answer unless this header says otherwise.
     (b"x-accel-buffering", b"no"),
     _NOSNIFF,
 )
@@ -62,11 +65,16 @@ class ClientGone(Exception):
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """Request headers, names in lower case; of a repeated one the last."""
+    # Latin-1 maps every byte, so no header makes this fail: RFC 9110, section 5.5.
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 async def drained(receive: Receive) -> None:
-    """Let a client say what it has begun to say, as long as one may linger."""
+    """Read what a client still sends, within the time to linger.
+
+    Closing with unread bytes resets the connection, and the client may lose the answer: RFC 9112,
+    section 9.6.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(LINGER):
             while (await receive()).get("more_body"):
@@ -117,6 +125,7 @@ class ClientResponse:
 
         Our own server says so; with another one a task waits for it, once that is worth it.
         """
+        # ASGI tells of a disconnect only to whoever receives, so without the extension a task does.
         if self._leaving is None:
             self._watch = self._loop.call_later(WATCH_AFTER, self._start_watching)
         else:
@@ -162,7 +171,7 @@ class ClientResponse:
             await self._body(piece, more=True)
             return
         if len(piece) >= LARGE:
-            keep_room()
+            keep_room()  # The allocator keeps this block for the next long body.
         for begin in range(0, len(piece), SLICE):
             await self._body(piece[begin : begin + SLICE], more=True)
 
@@ -234,7 +243,7 @@ class ClientResponse:
                 await drained(self._receive)
                 piece = b""
             await self._send({"type": "http.response.body", "body": piece, "more_body": more})
-        except OSError:
+        except OSError:  # ASGI 2.4: a server raises it for a client that has disconnected.
             self.gone = True
             raise ClientGone from None
 

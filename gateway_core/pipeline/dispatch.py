@@ -71,6 +71,7 @@ async def dispatch(
     refusals = Refusals(members)
     for member in members:
         try:
+            # The limit is a member's, whatever number of its accounts are tried.
             async with asyncio.timeout(job.timeout):
                 return await _ask_member(core, snapshot, member, job, record, refusals, first)
         except TimeoutError:
@@ -160,7 +161,7 @@ async def _ask_member(
         except KeptElsewhere as error:
             refusals.unfit = error
             break
-        except HostRefused as error:
+        except HostRefused as error:  # No fault of the account: it gets no cooldown.
             refusals.last = error
         except PluginBroken as error:
             refusals.last = error
@@ -231,6 +232,7 @@ async def _read_answer(
     try:
         if not 200 <= response.status < 300:
             parts = bytearray()
+            # The beginning is enough of an error, and a hostile vendor's may never end.
             while len(parts) <= ERROR_BODY_LIMIT and (chunk := await response.next()):
                 parts += chunk
             body = bytes(parts[:ERROR_BODY_LIMIT])

@@ -133,6 +133,7 @@ class Translated:
         self.client, self.vendor = client_side(client), vendor_side(vendor)
         self.losses = Losses()
         same = client.dialect == vendor.dialect
+        # Only a vendor of the client's own dialect can look such a reference up.
         if conversation.elsewhere and not same:
             raise KeptElsewhere(
                 conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
@@ -279,6 +280,7 @@ class ReplySanitizer:
 
     def part(self, part: AnyPart) -> AnyPart:
         sealed = part.sealed if isinstance(part, Reasoning) else None
+        # A signature is worth something only to the vendor that made it.
         if part.signature is not None or sealed is not None:
             part = replace(part, origin=self._origin)
         if part.extra and not self._keeps_extra:

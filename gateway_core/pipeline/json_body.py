@@ -30,6 +30,7 @@ _encode = msgspec.json.Encoder().encode
 def members_of(body: bytes) -> dict[str, Raw]:
     """The top-level members. Raises BadRequest for anything but a JSON object."""
     try:
+        # Values stay undecoded: numbers keep their digits, strings their escapes.
         return _members.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"Invalid JSON body: {error}") from None

@@ -65,6 +65,7 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
     except ClientGone:
         run.on_client_gone()
     except asyncio.CancelledError:
+        # Two things cancel this task: the client's leaving, and a stop whose time is up.
         if run.core.state.is_stopping and not client.gone:
             _undo_cancellation()
             await refuse(run, client, Unavailable("The gateway is stopping"))
@@ -100,11 +101,13 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
     endpoint = head.route.endpoint
     if endpoint.json_only and not head.is_json:
         raise UnsupportedMedia("Content-Type must be application/json")
+    # The length is checked before a byte is read, and again while bytes arrive.
     body = await whole_body(receive, head.headers, core.max_body)
-    client.unread = False
+    client.unread = False  # A refusal from here on need not read on first.
     run.read(decode(body, head.headers, core.max_body))
     client.watch()
     if core.request_log.is_on:
+        # Before interceptors, which may change or refuse the call.
         run.record.detail = core.request_log.begin(run.call)
         client.tap = run.record.detail.say
     if core.interceptors.active:
@@ -184,6 +187,7 @@ async def _stream(run: RequestRun, client: ClientResponse) -> None:
     try:
         while run.is_streaming:
             push = client.quick()
+            # Callbacks carry the stream until one piece needs this task.
             if push is not None and isinstance(response, UpstreamAnswer):
                 await response.flow(DirectStream(attempt, push).taker)
             if run.is_streaming and not attempt.pending:
@@ -202,9 +206,11 @@ async def refuse(run: RequestRun, client: ClientResponse, error: GatewayError) -
     body = client_side(wire).write_error(error, record.request_id)
     headers: list[Header] = [JSON_HEADER]
     if error.retry_after is not None:
+        # RFC 9110, section 10.2.3: whole seconds; zero would make clients retry at once.
         headers.append((b"retry-after", str(max(1, ceil(error.retry_after))).encode()))
     try:
         await client.settle()
+        # The status is out already, so only an event of the stream can tell of the error.
         if client.opened:
             await client.end(wire.late_error(body))
         else:

@@ -78,6 +78,7 @@ class RequestRun:
         """Read the body as far as routing needs it. Raises BadRequest, MissingKey, InvalidKey."""
         head = self.head
         members = members_of(body)
+        # Only now, because a body that cannot be read is refused with 400 whoever sent it.
         check_key(head.caller, required=self.snapshot.settings.require_api_key)
         endpoint = head.route.endpoint
         intake = endpoint.read(head.parameters, head.headers, members)
@@ -113,6 +114,7 @@ class RequestRun:
             self.core.environment.combo_model_timeout_ms,
             decorated=self.translation.client.decorated_models,
         )
+        # Noted before the key is checked, so that a refusal is booked on the combo it was for.
         if plan.combo is not None:
             self.record.combo_id, self.record.combo_name = plan.combo.id, plan.combo.name
         if key is None:
@@ -168,6 +170,7 @@ class RequestRun:
 
     def on_error(self, error: UpstreamError) -> None:
         """The stream broke off."""
+        # The error frame of the client's format: an end without one would look complete.
         self.attempt.pending += self.attempt.exchange.fail(error)
         self.record.failed(error, "upstream_cut")
 
@@ -204,7 +207,7 @@ class RequestRun:
             record_failure(self.core, self.snapshot, attempt.member, attempt.account, failure)
         if self.written is None and record.is_counted and not record.is_recorded:
             self._account()
-            record.over = monotonic()
+            record.over = monotonic()  # The row is made now, so it must have its end.
             self.written = self.core.ledger.enqueue_commit(record)
         return self.written
 
@@ -225,6 +228,7 @@ class RequestRun:
             record.failed(GatewayError("Request failed"))
         record.over = monotonic()
         core.in_flight.end(record)
+        # Takes each record once: a limited key's row may be in the queue already.
         core.ledger.record(record)
         if record.detail is not None:
             core.request_log.end(record, record.detail)

@@ -26,6 +26,7 @@ class Driver(ABC):
 
     def leave(self) -> None:
         answer = self._detach()
+        # The vendor stops generating once its connection is closed.
         if answer.source is not None:
             answer.source.drop(answer)
         self._run.on_client_gone()
@@ -63,6 +64,7 @@ class Driver(ABC):
 
     def _hand_over(self) -> None:
         """A task goes on with the run as it stands."""
+        # What arrives from now on waits for the task.
         self._detach()
         run = self._run
         self._writer.carry_on(lambda scope, receive, send: drive(run, scope, receive, send))

@@ -23,7 +23,7 @@ def format_plugins() -> dict[str, object]:
         if entry.name.startswith(FORMAT_PREFIX):
             try:
                 plugins[entry.name] = entry.load()
-            except Exception:  # the plugin under test is not to blame for another one
+            except Exception:  # the plugin under test is not responsible for another one
                 continue
     return plugins
 

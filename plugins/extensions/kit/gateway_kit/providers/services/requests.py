@@ -71,8 +71,8 @@ def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
         return
     asked = msgspec.json.decode(call.sample.request)
     words = [word for word in _words(asked) if word != "MODEL"]
-    told = [unquote_plus(request.url), *_told(request.body)]
-    if words and not any(word in each for word in words for each in told):
+    texts = [unquote_plus(request.url), *_body_texts(request.body)]
+    if words and not any(word in each for word in words for each in texts):
         yield f"none of the client's words reach the vendor, such as {words[0]!r}"
 
 
@@ -85,7 +85,7 @@ def _words(value: Any) -> Iterator[str]:
         yield from (word for each in inner for word in _words(each))
 
 
-def _told(body: bytes) -> Iterator[str]:
+def _body_texts(body: bytes) -> Iterator[str]:
     """The texts of a body that is JSON, and all of any other."""
     try:
         yield from _words(msgspec.json.decode(body))
