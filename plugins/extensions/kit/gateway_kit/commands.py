@@ -20,11 +20,14 @@ from .scaffold.command import new_command
 @click.option("--menu", is_flag=True, help="Show the formats, the sayings and the faults.")
 def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu: bool) -> None:
     """Answer like a vendor on this machine, with a fault if one is wanted."""
-    from .mock_vendor import CONTENTS, DialectScript
+    from .mock_vendor import CONTENTS, DIALECTS, MENU, DialectScript
     from .mock_vendor.run import serve
 
     if menu:
-        click.echo(_describe_choices())
+        width = max(map(len, MENU)) + 2
+        faults = [f"  {fault.name:<{width}}{fault.description}" for fault in MENU.values()]
+        formats, contents = ", ".join(DIALECTS), ", ".join(CONTENTS)
+        click.echo("\n".join([f"Formats: {formats}", f"Sayings: {contents}", "Faults:", *faults]))
         return
     dialect = resolve_dialect(wire) if wire else None
     check_fault(fault)
@@ -36,15 +39,6 @@ def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu:
         raise click.ClickException(f"Cannot listen on port {port}: {error.strerror}") from None
     except KeyboardInterrupt:
         return
-
-
-def _describe_choices() -> str:
-    from .mock_vendor import CONTENTS, DIALECTS, MENU
-
-    width = max(map(len, MENU)) + 2
-    faults = [f"  {fault.name:<{width}}{fault.description}" for fault in MENU.values()]
-    formats, contents = ", ".join(DIALECTS), ", ".join(CONTENTS)
-    return "\n".join([f"Formats: {formats}", f"Sayings: {contents}", "Faults:", *faults])
 
 
 @hookimpl

@@ -23,7 +23,7 @@ def format_plugins() -> dict[str, object]:
         if entry.name.startswith(FORMAT_PREFIX):
             try:
                 plugins[entry.name] = entry.load()
-            except Exception:  # the plugin under test is not responsible for another one
+            except Exception:  # another plugin's fault is not the tested one's
                 continue
     return plugins
 

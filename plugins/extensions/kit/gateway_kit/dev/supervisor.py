@@ -108,7 +108,10 @@ class Supervisor:
         seen: Mapping[str, str] | None = None
         try:
             while True:
-                digests = self._looked(seen)
+                digests = seen
+                # A file that is just being replaced cannot be read; the next round reads it.
+                with suppress(OSError):
+                    digests = self._read_digests()
                 if digests != seen:
                     seen = digests
                     await self._replace()
@@ -121,13 +124,6 @@ class Supervisor:
         finally:
             if self._serving is not None:
                 await self._serving.stop()
-
-    def _looked(self, before: Mapping[str, str] | None) -> Mapping[str, str] | None:
-        """What the source is now; as before while a file is just being replaced."""
-        try:
-            return self._read_digests()
-        except OSError:
-            return before
 
     async def _replace(self) -> None:
         """Load the current source, and let it take over if it loads."""

@@ -55,7 +55,10 @@ def build_vendor(
     options: ChildOptions, registry: Registry, providers: list[ProviderSpec]
 ) -> MockVendor:
     """A mock vendor in the providers' format, if they all use the same one."""
-    dialect = _named(options.wire, registry) or _only(registry, providers)
+    dialect: Dialect | None = None
+    if options.wire is not None:
+        dialect = DIALECTS.get(options.wire) or _dialect(registry.formats[options.wire])
+    dialect = dialect or _only(registry, providers)
     answering = DialectScript(dialect=dialect, content=CONTENTS[options.says], fault=options.fault)
     return _ForgetfulVendor(answering)
 
@@ -70,12 +73,6 @@ class _ForgetfulVendor(MockVendor):
     def _answer(self, request: ReceivedRequest) -> MockResponse:
         self.asked.clear()
         return self._answering(request)
-
-
-def _named(wire: str | None, registry: Registry) -> Dialect | None:
-    if wire is None:
-        return None
-    return DIALECTS.get(wire) or _dialect(registry.formats[wire])
 
 
 def _only(registry: Registry, providers: list[ProviderSpec]) -> Dialect | None:

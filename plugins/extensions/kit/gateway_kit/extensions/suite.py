@@ -40,12 +40,13 @@ class ExtensionSuite:
         together: tuple[str, ...] = (),
     ) -> None:
         module, imported = import_plugin(plugin)
+        loaded = load(entry_points=False, extra={module: imported})
         self._together = together or (module,)
         self.modules = (module,) if isinstance(plugin, str) else ()
         self.subject = ExtensionUnderTest(
             module=module,
             plugin=imported,
-            hooks=_hooks_of(module, imported),
+            hooks=frozenset(hook for each in loaded.plugins for hook in each.hooks),
             public=None if public is None else frozenset(public),
             trusted=trusted,
         )
@@ -96,11 +97,6 @@ class ExtensionSuite:
             yield from with_tier(Tier.SILVER, command_cases(subject))
         if subject.hooks & SERVING:
             yield from with_tier(Tier.GOLD, lifespan_cases(subject))
-
-
-def _hooks_of(module: str, plugin: object) -> frozenset[str]:
-    loaded = load(entry_points=False, extra={module: plugin})
-    return frozenset(hook for each in loaded.plugins for hook in each.hooks)
 
 
 def _dashboard(tested: object) -> object:

@@ -48,14 +48,11 @@ class _OrderCheck:
                 self.open.add((event.choice, event.index))
                 return self.has_started and event.index == index and event.choice not in self.ended
             case PartGrew() | PartSealed() | CitationAdded() | PartEnded():
-                return self._continue_part(event)
-
-    def _continue_part(self, event: PartGrew | PartSealed | CitationAdded | PartEnded) -> bool:
-        place = (event.choice, event.index)
-        is_open = place in self.open
-        if isinstance(event, PartEnded):
-            self.open.discard(place)
-        return is_open
+                place = (event.choice, event.index)
+                is_open = place in self.open
+                if isinstance(event, PartEnded):
+                    self.open.discard(place)
+                return is_open
 
 
 def find_disorder(events: Sequence[StreamEvent]) -> str | None:

@@ -1,7 +1,6 @@
 """The modules that a format is made of, as they are loaded, and what none of them may hold."""
 
 import sys
-from collections.abc import Iterator
 from types import FunctionType, GeneratorType, ModuleType
 
 from gateway_core import WireFormat
@@ -23,23 +22,20 @@ def modules_of(wire: WireFormat) -> list[ModuleType]:
     names = [type(side).__module__ for side in (wire.client, wire.vendor) if side is not None]
     while names:
         name = names.pop()
-        if name not in modules and name in sys.modules:
-            modules[name] = sys.modules[name]
-            names += _neighbours(modules[name])
-    return list(modules.values())
-
-
-def _neighbours(module: ModuleType) -> Iterator[str]:
-    package = module.__name__.partition(".")[0]
-    for value in vars(module).values():
-        if isinstance(value, ModuleType):
-            name = value.__name__
-        elif isinstance(value, type | FunctionType):
-            name = str(value.__module__)
-        else:
+        if name in modules or name not in sys.modules:
             continue
-        if name == package or name.startswith(f"{package}."):
-            yield name
+        module = modules[name] = sys.modules[name]
+        package = module.__name__.partition(".")[0]
+        for value in vars(module).values():
+            if isinstance(value, ModuleType):
+                reached = value.__name__
+            elif isinstance(value, type | FunctionType):
+                reached = str(value.__module__)
+            else:
+                continue
+            if reached == package or reached.startswith(f"{package}."):
+                names.append(reached)
+    return list(modules.values())
 
 
 def is_side_effect(value: object) -> bool:

@@ -158,17 +158,14 @@ def streams(draw: st.DrawFn) -> list[StreamEvent]:
         lives.append([PartStarted(index, first.part), *grown, PartEnded(index)])
     order = draw(st.permutations([place for place, life in enumerate(lives) for _ in life]))
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created)]
-    events += _shuffled(lives, order)
-    events += [UsageReported(usage) for usage in draw(st.lists(usages, max_size=2))]
-    return [*events, ChoiceEnded(reply.choices[0].finish)]
-
-
-def _shuffled(lives: list[list[StreamEvent]], order: Sequence[int]) -> list[StreamEvent]:
-    """Parts start and end in the order of their indices, and grow by turns."""
+    # Parts start and end in the order of their indices, and grow by turns.
     left = [iter(life[1:-1]) for life in lives]
     pieces_added = (next(left[place], None) for place in order)
-    starts, ends = [life[0] for life in lives], [life[-1] for life in lives]
-    return [*starts, *(event for event in pieces_added if event is not None), *ends]
+    events += [life[0] for life in lives]
+    events += [event for event in pieces_added if event is not None]
+    events += [life[-1] for life in lives]
+    events += [UsageReported(usage) for usage in draw(st.lists(usages, max_size=2))]
+    return [*events, ChoiceEnded(reply.choices[0].finish)]
 
 
 def cuts(most: int = 6) -> st.SearchStrategy[list[int]]:

@@ -10,12 +10,6 @@ _SIGNATURE = "c2lnbmVk"
 
 
 def whole(content: Content, model: str) -> bytes:
-    message_body = {"role": "assistant", "content": _blocks(content)}
-    answer = {"output": {"message": message_body}, "stopReason": _stop(content)}
-    return encode({**answer, **_usage(content.usage)})
-
-
-def _blocks(content: Content) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = []
     if content.thinking:
         thought = {"text": "".join(content.thinking), "signature": _SIGNATURE}
@@ -25,7 +19,9 @@ def _blocks(content: Content) -> list[dict[str, Any]]:
     for call in content.calls:
         use = {"toolUseId": call.id, "name": call.name, "input": call.arguments}
         blocks.append({"toolUse": use})
-    return blocks
+    message_body = {"role": "assistant", "content": blocks}
+    answer = {"output": {"message": message_body}, "stopReason": _stop(content)}
+    return encode({**answer, **_usage(content.usage)})
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:

@@ -43,13 +43,11 @@ class DialectScript(Struct, kw_only=True):
 def model_of(request: ReceivedRequest) -> str:
     """The model that a request names, in its body or in its path."""
     model = request.members().get("model")
-    return model if isinstance(model, str) else _model_in_path(request.path)
-
-
-def _model_in_path(path: str) -> str:
+    if isinstance(model, str):
+        return model
     for before in ("/models/", "/model/", "/deployments/"):
-        if before in path:
-            rest = path.partition(before)[2].partition(":")[0]
+        if before in request.path:
+            rest = request.path.partition(before)[2].partition(":")[0]
             return unquote(rest.removesuffix("/converse-stream").removesuffix("/converse"))
     return MODELS[0]
 

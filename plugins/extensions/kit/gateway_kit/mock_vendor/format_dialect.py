@@ -20,7 +20,7 @@ from gateway_core import (
 )
 from gateway_formats.fold import unfold
 
-from .content import THINKING, Content, TokenCounts
+from .content import THINKING, Content
 from .frames import Dialect, Frame, encode
 
 
@@ -81,15 +81,12 @@ def _reply(content: Content, model: str) -> Reply:
         parts.append(ToolCall(id=call.id, name=call.name, arguments=arguments))
     finish = "tool_calls" if content.calls else "stop"
     choice = Choice(parts=tuple(parts), finish=finish)  # type: ignore[arg-type]
-    return Reply(id="r-1", model=model, choices=(choice,), usage=_usage(content.usage))
-
-
-def _usage(usage: TokenCounts | None) -> Usage | None:
-    if usage is None:
-        return None
-    return Usage(
-        input_tokens=usage.input,
-        output_tokens=usage.output,
-        cached_tokens=usage.cached,
-        reasoning_tokens=usage.reasoning,
-    )
+    usage: Usage | None = None
+    if content.usage is not None:
+        usage = Usage(
+            input_tokens=content.usage.input,
+            output_tokens=content.usage.output,
+            cached_tokens=content.usage.cached,
+            reasoning_tokens=content.usage.reasoning,
+        )
+    return Reply(id="r-1", model=model, choices=(choice,), usage=usage)

@@ -10,8 +10,6 @@ from gateway_core import (
     Exchange,
     Kind,
     Reasoning,
-    Reply,
-    StreamReader,
     Target,
     Text,
     ToolCall,
@@ -64,7 +62,11 @@ def parse_answer(
     """Read a client's answer. Raises UpstreamError when it is none or has failed."""
     vendor = subject.registry.formats[route.client].vendor
     assert vendor is not None, "every client format of the kit has a vendor side"
-    reply = _streamed(vendor.stream_reader(), body) if stream else vendor.read_reply(body)
+    if stream:
+        reader = vendor.stream_reader()
+        reply = gather([*reader.feed(body), *reader.close()])
+    else:
+        reply = vendor.read_reply(body)
     parts = [part for choice in reply.choices for part in choice.parts]
     return ParsedAnswer(
         text="".join(part.text for part in parts if isinstance(part, Text)),
@@ -76,10 +78,6 @@ def parse_answer(
         ),
         finish=reply.choices[0].finish if reply.choices else "stop",
     )
-
-
-def _streamed(reader: StreamReader, body: bytes) -> Reply:
-    return gather([*reader.feed(body), *reader.close()])
 
 
 def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> bytes:

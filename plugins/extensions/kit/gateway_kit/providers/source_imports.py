@@ -18,7 +18,12 @@ def import_faults(package: str) -> Iterator[str]:
     """Imports of a plugin that a later version of the gateway may break, or that dial out."""
     for module, text in _read_sources(package):
         for node in ast.walk(ast.parse(text)):
-            for origin, name in _imported_names(node):
+            names: list[tuple[str, str]] = []
+            if isinstance(node, ast.Import):
+                names = [(alias.name, "") for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [(node.module or "", alias.name) for alias in node.names]
+            for origin, name in names:
                 fault = _fault(package, origin, name)
                 if fault:
                     yield f"{module} line {node.lineno}: {fault}"  # type: ignore[attr-defined]
@@ -40,13 +45,6 @@ def _read_sources(package: str) -> Iterator[tuple[str, str]]:
         text = source(name) if source else None
         if text:
             yield name, text
-
-
-def _imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        yield from ((alias.name, "") for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and not node.level:
-        yield from ((node.module or "", alias.name) for alias in node.names)
 
 
 def _fault(package: str, origin: str, name: str) -> str | None:

@@ -54,7 +54,14 @@ def check(
         if live:
             steps_to_run += _live_steps(plugin_found.module, conformance, folder)
             if steps_to_run[-1].tier is not Tier.PLATINUM:
-                raise NoKey(_missing_key(plugin_found.module, conformance))
+                suite = ProviderSuite((plugin_found.module,), accounts=conformance.accounts)
+                specs = [subject.spec for subject in suite.subjects]
+                variables = dict.fromkeys(name for spec in specs for name in spec.environment)
+                reason = "none of its vendors takes a key from a variable, so none can be asked"
+                if variables:
+                    names = " or ".join(variables)
+                    reason = f"there is no key to ask the vendor with; set {names}"
+                raise NoKey(reason)
         failures = []
         for done, step in enumerate(steps_to_run):
             progress(done, len(steps_to_run), step.name)
@@ -66,11 +73,13 @@ def check(
     is_live = Tier.PLATINUM not in failed and any(
         step.tier is Tier.PLATINUM for step in steps_to_run
     )
+    protocol = getattr(plugin, MARK, UNSAID)
     return Results(
         plugin=plugin_found.name,
         module=plugin_found.module,
         digest=digest_of(plugin_found),
-        protocol=_protocol(plugin),
+        # The gateway refuses an invalid version, such as True, which is an int in Python.
+        protocol=protocol if type(protocol) is int else UNSAID,
         kit=_version(),
         tier=reached_tier([step.tier for step in steps_to_run], failed, live=is_live),
         cases=len(steps_to_run),
@@ -93,27 +102,12 @@ def _live_steps(module: str, options: ConformanceOptions, folder: Path) -> Itera
             yield Step(name=name, tier=Tier.PLATINUM, run=partial(_ask_vendor, name, ask))
 
 
-def _missing_key(module: str, options: ConformanceOptions) -> str:
-    """Why a live check is not possible."""
-    subjects = ProviderSuite((module,), accounts=options.accounts).subjects
-    variables = dict.fromkeys(name for each in subjects for name in each.spec.environment)
-    if not variables:
-        return "none of its vendors takes a key from a variable, so none can be asked"
-    return f"there is no key to ask the vendor with; set {' or '.join(variables)}"
-
-
 def _ask_vendor(name: str, ask: Callable[[], Coroutine[Any, Any, None]]) -> str | None:
     try:
         asyncio.run(ask())
     except Exception as error:  # any error is reported to the author
         return f"{name}: {error}"
     return None
-
-
-def _protocol(plugin: object) -> int:
-    """The protocol version that the plugin declares; the gateway refuses an invalid one."""
-    protocol = getattr(plugin, MARK, UNSAID)
-    return protocol if type(protocol) is int else UNSAID
 
 
 def _version() -> str:

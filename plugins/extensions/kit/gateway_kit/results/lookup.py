@@ -3,7 +3,7 @@
 import importlib
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,13 +26,26 @@ def find(plugin: str, folder: PluginFolder | None = None) -> Found:
     if path.is_file() and path.name in ("__init__.py", "pyproject.toml"):
         path = path.parent
     if path.suffix == ".py" and path.is_file():
-        return _find_file(path)
+        # A file that could be dropped into the folder of plugins.
+        home = PluginFolder(path.resolve().parent)
+        dropin = next((each for each in dropins(home) if each.path == path.resolve()), None)
+        if dropin is None:
+            raise NotFound(f"{path} is no plugin: its name begins with an underscore or a dot.")
+        return dropin
     if path.is_dir() and (len(path.parts) > 1 or not find_spec_of(plugin)):
         return _find_folder(path)
     known = find_all(lambda name, message: None, folder=folder)
-    return next(
-        (each for each in known if plugin in (each.name, each.module)), None
-    ) or _find_module(plugin, known)
+    for each in known:
+        if plugin in (each.name, each.module):
+            return each
+    try:
+        is_there = find_spec(plugin) is not None
+    except (ImportError, ValueError):
+        is_there = False
+    if not is_there:
+        names = (each.name for each in known)
+        raise NotFound(nearest(plugin, names, "plugin, module, file or folder"))
+    return _of_module(plugin, plugin)
 
 
 def find_spec_of(module: str) -> bool:
@@ -41,27 +54,6 @@ def find_spec_of(module: str) -> bool:
         return module.isidentifier() and find_spec(module) is not None
     except (ImportError, ValueError):
         return False
-
-
-def _find_module(name: str, known: Iterable[Found]) -> Found:
-    try:
-        is_there = find_spec(name) is not None
-    except (ImportError, ValueError):
-        is_there = False
-    if not is_there:
-        raise NotFound(
-            nearest(name, (each.name for each in known), "plugin, module, file or folder")
-        )
-    return _of_module(name, name)
-
-
-def _find_file(path: Path) -> Found:
-    """A file that could be dropped into the folder of plugins."""
-    home = PluginFolder(path.resolve().parent)
-    found = next((each for each in dropins(home) if each.path == path.resolve()), None)
-    if found is None:
-        raise NotFound(f"{path} is no plugin: its name begins with an underscore or a dot.")
-    return found
 
 
 def _find_folder(path: Path) -> Found:

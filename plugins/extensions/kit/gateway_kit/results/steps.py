@@ -88,8 +88,11 @@ def _format_steps(
         for case in format_cases(wire):
             if id in options.other_work and not str(case).startswith(_ANY_WORK):
                 continue
-            name = f"{id}: {case}"
-            yield Step(name=name, tier=_tier_of(str(case)), run=partial(_check_law, case.check))
+            name, group = f"{id}: {case}", str(case).partition("/")[0]
+            tier = Tier.SILVER if group in _SILVER else Tier.GOLD
+            if group in _BRONZE:
+                tier = Tier.BRONZE
+            yield Step(name=name, tier=tier, run=partial(_check_law, case.check))
 
 
 def _check_law(check: Callable[[], None]) -> str | None:
@@ -98,10 +101,3 @@ def _check_law(check: Callable[[], None]) -> str | None:
     except Exception as error:  # the law's message covers any exception of the plugin
         return str(error)
     return None
-
-
-def _tier_of(law: str) -> Tier:
-    group = law.partition("/")[0]
-    if group in _BRONZE:
-        return Tier.BRONZE
-    return Tier.SILVER if group in _SILVER else Tier.GOLD

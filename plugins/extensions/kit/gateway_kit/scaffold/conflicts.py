@@ -52,8 +52,14 @@ def _check_wire(wire: str, registry: Registry) -> None:
     # A format that comes with a vendor is not there where that vendor is left out.
     plugins = registry.format_plugins
     ids = (id for id in registry.formats if plugins[id].startswith(FORMAT_PREFIX))
+    # Wire formats without conversations cannot be a provider's only format.
+    without_chat = set[str]()
+    for plugin in format_plugins().values():
+        with suppress(BadConformanceOptions):  # its own check reports it
+            options = read_conformance_options(getattr(plugin, "__name__", ""), plugin)
+            without_chat |= {*options.other_work}
     vendor_formats = sorted(
-        {id for id in ids if registry.formats[id].vendor is not None} - _formats_without_chat()
+        {id for id in ids if registry.formats[id].vendor is not None} - without_chat
     )
     if wire not in vendor_formats:
         choices = (
@@ -61,15 +67,6 @@ def _check_wire(wire: str, registry: Registry) -> None:
         )
         advice = "say another one with --format, or pip install the format's package"
         raise BadDescription(f"No installed plugin speaks {wire!r}: {choices}; {advice}")
-
-
-def _formats_without_chat() -> set[str]:
-    """Wire formats without conversations, which cannot be a provider's only format."""
-    ids = set[str]()
-    for plugin in format_plugins().values():
-        with suppress(BadConformanceOptions):  # its own check reports it
-            ids |= {*read_conformance_options(getattr(plugin, "__name__", ""), plugin).other_work}
-    return ids
 
 
 def _check_variable(description: PluginDescription, registry: Registry) -> None:

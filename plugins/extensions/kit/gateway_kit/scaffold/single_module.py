@@ -16,7 +16,14 @@ def join_modules(modules: Sequence[str]) -> str:
     if len(modules) == 1:
         return modules[0]
     trees = [ast.parse(text) for text in modules]
-    bodies = [_module_body(text, tree) for text, tree in zip(modules, trees, strict=True)]
+    bodies: list[str] = []
+    for text, tree in zip(modules, trees, strict=True):
+        # A module's body is the text after the docstring and the imports.
+        is_head = (ast.Import, ast.ImportFrom, ast.Expr)
+        first = next(node for node in tree.body if not isinstance(node, is_head))
+        above = [each.lineno for each in getattr(first, "decorator_list", ())]
+        start = min([first.lineno, *above]) - 1
+        bodies.append("\n".join(text.splitlines()[start:]).rstrip("\n"))
     docstring = ast.get_source_segment(modules[-1], trees[-1].body[0])
     return (
         "\n\n\n".join(
@@ -24,15 +31,6 @@ def join_modules(modules: Sequence[str]) -> str:
         ).rstrip("\n")
         + "\n"
     )
-
-
-def _module_body(text: str, tree: ast.Module) -> str:
-    """The text after the docstring and the imports."""
-    is_head = (ast.Import, ast.ImportFrom, ast.Expr)
-    first = next(node for node in tree.body if not isinstance(node, is_head))
-    above = [each.lineno for each in getattr(first, "decorator_list", ())]
-    start = min([first.lineno, *above]) - 1
-    return "\n".join(text.splitlines()[start:]).rstrip("\n")
 
 
 def _imports(trees: Iterable[ast.Module]) -> str:
@@ -58,17 +56,16 @@ def _import_block(
     yield from (f"import {name}" for name in sorted(plain) if _is_standard(name) is standard)
     for module in sorted(names_by_module):
         if _is_standard(module) is standard:
-            names = sorted(names_by_module[module], key=_import_order)
+            # Constants, then classes, then all else.
+            names = sorted(
+                names_by_module[module],
+                key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name),
+            )
             line = f"from {module} import {', '.join(names)}"
             if len(line) > WIDTH:
                 names_below = "\n".join(f"    {name}," for name in names)
                 line = f"from {module} import (\n{names_below}\n)"
             yield line
-
-
-def _import_order(name: str) -> tuple[int, str]:
-    """Constants, then classes, then all else."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
 
 
 def _is_standard(module: str) -> bool:

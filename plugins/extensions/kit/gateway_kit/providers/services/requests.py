@@ -69,10 +69,14 @@ def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     """Whether the request holds any of the client's content; vendors may encode it differently."""
     if call.sample.request_type != JSON:
         return
-    asked = msgspec.json.decode(call.sample.request)
-    words = [word for word in _words(asked) if word != "MODEL"]
-    texts = [unquote_plus(request.url), *_body_texts(request.body)]
-    if words and not any(word in each for word in words for each in texts):
+    client_request = msgspec.json.decode(call.sample.request)
+    words = [word for word in _words(client_request) if word != "MODEL"]
+    texts = [unquote_plus(request.url)]
+    try:
+        texts += _words(msgspec.json.decode(request.body))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        texts.append(request.body.decode("utf-8", "replace"))
+    if words and not any(word in text for word in words for text in texts):
         yield f"none of the client's words reach the vendor, such as {words[0]!r}"
 
 
@@ -83,14 +87,6 @@ def _words(value: Any) -> Iterator[str]:
     elif isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
         yield from (word for each in inner for word in _words(each))
-
-
-def _body_texts(body: bytes) -> Iterator[str]:
-    """The texts of a body that is JSON, and all of any other."""
-    try:
-        yield from _words(msgspec.json.decode(body))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        yield body.decode("utf-8", "replace")
 
 
 def address_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
