@@ -183,8 +183,8 @@ def test_streams(vendor: str, client: str) -> None:
     for item in good(vendor, stream=True):
         source = reader.stream_reader()
         losses = Losses()
-        handover = ReplySanitizer("vendor", losses, keeps_extra=same)
-        events = [handover.event(event) for event in (*source.feed(answer(item)), *source.close())]
+        sanitizer = ReplySanitizer("vendor", losses, keeps_extra=same)
+        events = [sanitizer.event(event) for event in (*source.feed(answer(item)), *source.close())]
         target = writer.stream_writer(Conversation(model="m", stream=True), losses)
 
         stream = target.feed(events[:3]) + target.feed(events[3:]) + target.close()

@@ -185,20 +185,20 @@ def hold(here: Served) -> Callable[[], None]:
     """Stop the ledger's writes until the returned function is called."""
 
     async def begin() -> asyncio.Event:
-        let_go, begun = asyncio.Event(), asyncio.Event()
+        resume, begun = asyncio.Event(), asyncio.Event()
 
         async def still() -> None:
             async with here.gateway.core.ledger.paused():
                 begun.set()
-                await let_go.wait()
+                await resume.wait()
 
         tasks.append(asyncio.create_task(still()))
         await begun.wait()
-        return let_go
+        return resume
 
     tasks: list[asyncio.Task[None]] = []
-    let_go = here.do(begin())
-    return lambda: here.loop.call_soon_threadsafe(let_go.set) and None
+    resume = here.do(begin())
+    return lambda: here.loop.call_soon_threadsafe(resume.set) and None
 
 
 def test_a_stop_while_rows_are_written_loses_no_answer(

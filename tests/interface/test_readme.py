@@ -16,7 +16,7 @@ from gateway_process import COMMAND, running
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"```sh\n(curl .*?)```", re.DOTALL)
-DESK = re.compile(r"```sh\n\.venv/bin/model-gateway (api .*?)```", re.DOTALL)
+MANAGEMENT_CALL = re.compile(r"```sh\n\.venv/bin/model-gateway (api .*?)```", re.DOTALL)
 
 
 def curls(page: str) -> list[str]:
@@ -85,7 +85,7 @@ def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir
     codes = [run(command, gateway[0]).status_code for command in curls("docs/quick-start.md")]
 
     assert codes == [200]
-    calls = [shlex.split(call.replace("\\\n", " ")) for call in DESK.findall(text)]
+    calls = [shlex.split(call.replace("\\\n", " ")) for call in MANAGEMENT_CALL.findall(text)]
     texts = [
         subprocess.run(
             [COMMAND, *call, "--url", gateway[0]],

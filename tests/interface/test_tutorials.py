@@ -50,7 +50,7 @@ def test_output_on_a_page_may_omit_times_and_elided_parts(text: str, tmp_path: P
         Block("diff", "file", "-twice\n+once\n"),
         Block("json", "file", "{}\n"),
         Block("console", "", "model-gateway plugins install acme --nowhere\n"),
-        Block("console", "", "model-gateway plugins praise acme\n"),
+        Block("console", "", "model-gateway plugins applaud acme\n"),
         Block("toml", "file", "a = 1\n"),
         Block("sh", "once", "echo\n"),
     ],

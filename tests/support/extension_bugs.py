@@ -185,7 +185,7 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "before_is_not_async": (("    async def before(self, call):\n        await asyncio.sleep(0)\n",
                              "    def before(self, call):\n"),),
     "path_of_the_gateway": (('"/sample/health"', '"/api/health"'),),
-    "path_of_the_desk": (('"/api/sample/counts", change', '"/api/settings", change'),
+    "path_of_the_management_api": (('"/api/sample/counts", change', '"/api/settings", change'),
                          ('methods=["PUT"]', 'methods=["PATCH"]')),
     "path_of_a_format": (('"/sample/health", health', '"/v1/messages", health'),),
     "path_twice": (('"/sample/health", health), Access.PUBLIC',

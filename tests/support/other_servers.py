@@ -221,7 +221,7 @@ class Lockstep:
 
     def hear(self) -> None:
         """Wait for a request."""
-        self.hang_up()
+        self.close_connection()
         self._line, _ = self._listener.accept()
         self._line.settimeout(PATIENCE)
         self.asked = b""
@@ -262,13 +262,13 @@ class Lockstep:
         except ConnectionError:
             return True
 
-    def hang_up(self) -> None:
+    def close_connection(self) -> None:
         if self._line is not None:
             self._line.close()
             self._line = None
 
     def close(self) -> None:
-        self.hang_up()
+        self.close_connection()
         self._listener.close()
 
     def _read(self) -> bytes:

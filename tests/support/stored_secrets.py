@@ -102,10 +102,10 @@ async def save_captured_account(admin: AdminGateway) -> None:
     """Save an account whose cookie was captured by an assisted login."""
     path = "/api/providers/web-login"
     login = await admin.call("POST", f"{path}/start", {"provider": "pages"})
-    async with browser(admin) as visitor:
-        await visitor.get(login["url"])
-        await visitor.post("/__web_login/pages/", data={"pass": "word"})
-        await visitor.get("/__web_login/pages/done")
+    async with browser(admin) as popup:
+        await popup.get(login["url"])
+        await popup.post("/__web_login/pages/", data={"pass": "word"})
+        await popup.get("/__web_login/pages/done")
     await admin.call("POST", f"{path}/finish", {"id": login["id"], "name": "main"}, status=201)
 
 

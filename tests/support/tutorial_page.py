@@ -7,7 +7,7 @@
 | ``text`` | what they printed is compared |
 | ``text served`` | what the command that keeps running prints next is compared |
 | ``text stopped`` | the same, once Ctrl-C was pressed there |
-| ``json`` | the last answer is compared as JSON, however it is laid out |
+| ``json`` | the last answer is compared as JSON, whatever its white space |
 | ``python FILE``, ``json FILE`` | the file holds this; one that is not there is written |
 | ``diff FILE`` | the lines with ``-`` become those with ``+`` |
 

@@ -181,7 +181,7 @@ def test_doctor_tells_of_a_file_where_the_data_is_to_be(
     assert "cannot be used: There is a file. Set DATA_DIR to a directory" in detail
 
 
-def test_doctor_does_not_blame_a_gateway_that_runs(
+def test_doctor_reports_no_fault_of_a_running_gateway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
@@ -218,7 +218,7 @@ def test_a_disk_that_takes_no_more_stops_the_start_with_advice(
     assert "Traceback" not in told.stderr
 
 
-def test_a_path_of_the_desk_that_is_none_is_told() -> None:
+def test_a_path_outside_the_management_api_is_reported() -> None:
     told = CliRunner().invoke(cli, ["api", "GET", "keys"])
 
     assert told.exit_code == 2

@@ -108,7 +108,7 @@ def test_whatever_is_not_known_to_be_harmless_counts_as_a_change(method: str) ->
 
 
 @pytest.mark.parametrize("access", Access)
-def test_a_key_reveals_nothing_at_the_desk(access: Access) -> None:
+def test_a_key_reveals_no_secret(access: Access) -> None:
     revealed = {name for name in CALLERS if refusal(access, name, reveals=True) is None}
 
     assert revealed == READERS[access] - (KEYS if access is Access.MANAGEMENT else set())

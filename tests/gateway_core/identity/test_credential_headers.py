@@ -32,7 +32,7 @@ def test_every_header_with_a_credential_is_left_out(name: str) -> None:
     assert scope_without_credentials(scope)["headers"] == []
 
 
-def test_veiled_headers_cannot_be_written_to() -> None:
+def test_headers_without_credentials_are_read_only() -> None:
     headers: Any = without_credentials({"a": "b"})
 
     with pytest.raises(TypeError):

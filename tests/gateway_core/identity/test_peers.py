@@ -18,7 +18,7 @@ from gateway_core.identity.peers import (
 )
 
 HOST = {"host": "127.0.0.1:20128"}
-STAMPS = ("x-gateway-real-ip", "x-gateway-peer-token", "x-gateway-via-proxy")
+PEER_HEADERS = ("x-gateway-real-ip", "x-gateway-peer-token", "x-gateway-via-proxy")
 
 
 def scope_of(client: Any, headers: Mapping[str, str]) -> dict[str, Any]:

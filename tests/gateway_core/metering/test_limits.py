@@ -15,69 +15,69 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_minute_slides() -> None:
-    desk = KeyLimitsSetup(NOON)
+    setup = KeyLimitsSetup(NOON)
     for _ in range(2):
-        assert await desk.admits(rpm=2)
-        desk.move(20)
+        assert await setup.admits(rpm=2)
+        setup.move(20)
 
-    refused = await desk.refused(rpm=2)
-    desk.move(20)
+    refused = await setup.refused(rpm=2)
+    setup.move(20)
 
     assert refused is not None
     assert refused.message == "API key rate limit exceeded (2 requests/minute)."
     assert refused.retry_after == 20
-    assert await desk.admits(rpm=2)
-    assert not await desk.admits(rpm=2)
+    assert await setup.admits(rpm=2)
+    assert not await setup.admits(rpm=2)
 
 
 async def test_what_was_refused_is_not_counted() -> None:
-    desk = KeyLimitsSetup(NOON)
-    assert await desk.admits(rpm=1)
+    setup = KeyLimitsSetup(NOON)
+    assert await setup.admits(rpm=1)
     for _ in range(10):
-        desk.move(5)
-        assert not await desk.admits(rpm=1)
-    desk.move(10)
+        setup.move(5)
+        assert not await setup.admits(rpm=1)
+    setup.move(10)
 
-    assert await desk.admits(rpm=1)
+    assert await setup.admits(rpm=1)
 
 
 async def test_calls_at_once_are_let_in_one_by_one() -> None:
-    desk = KeyLimitsSetup(NOON)
+    setup = KeyLimitsSetup(NOON)
 
-    results = await asyncio.gather(*(desk.admits(rpm=20) for _ in range(60)))
-    desk.move(60)
-    again = await asyncio.gather(*(desk.admits(rpm=20) for _ in range(60)))
+    results = await asyncio.gather(*(setup.admits(rpm=20) for _ in range(60)))
+    setup.move(60)
+    again = await asyncio.gather(*(setup.admits(rpm=20) for _ in range(60)))
 
     assert (results.count(True), again.count(True)) == (20, 20)
 
 
 async def test_tokens_of_a_minute_leave_it_as_they_came() -> None:
-    desk = KeyLimitsSetup(NOON)
-    assert await desk.admits(tpm=10)
+    setup = KeyLimitsSetup(NOON)
+    assert await setup.admits(tpm=10)
     for tokens in (4, 3, 5):
-        desk.finish(tokens)
-        desk.move(10)
+        setup.finish(tokens)
+        setup.move(10)
 
-    refused = await desk.refused(tpm=10)
+    refused = await setup.refused(tpm=10)
 
     assert refused is not None
     assert refused.message == "API key token rate limit exceeded (12/10 tokens/minute)."
     assert refused.retry_after == 30
-    desk.move(29)
-    assert not await desk.admits(tpm=10)
-    desk.move(1)
-    assert await desk.admits(tpm=10)
+    setup.move(29)
+    assert not await setup.admits(tpm=10)
+    setup.move(1)
+    assert await setup.admits(tpm=10)
 
 
 async def test_limits_are_looked_at_from_the_longest_to_the_shortest() -> None:
-    desk = KeyLimitsSetup(NOON)
-    await desk.admits()
-    desk.finish(5, 5, 5)
+    setup = KeyLimitsSetup(NOON)
+    await setup.admits()
+    setup.finish(5, 5, 5)
     everything = {"max_tokens": 1, "daily_tokens": 1, "monthly_tokens": 1, "tpm": 1, "rpm": 1}
 
     told = []
     for name in tuple(everything):
-        refused = await desk.refused(**everything)
+        refused = await setup.refused(**everything)
         assert refused is not None
         told.append(refused.message.partition(" (")[0].removeprefix("API key "))
         del everything[name]
@@ -129,11 +129,11 @@ async def test_limits_are_looked_at_from_the_longest_to_the_shortest() -> None:
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 async def test_a_refusal_names_its_limit(limits: dict[str, int], message: str) -> None:
-    desk = KeyLimitsSetup(NOON)
-    await desk.admits()
-    desk.finish(2, 3, 1_500_000)
+    setup = KeyLimitsSetup(NOON)
+    await setup.admits()
+    setup.finish(2, 3, 1_500_000)
 
-    refused = await desk.refused(**limits)
+    refused = await setup.refused(**limits)
 
     assert refused is not None
     assert refused.message == message
@@ -162,141 +162,141 @@ async def test_a_cap_of_zero_lets_nobody_in() -> None:
 async def test_windows_end_with_the_local_day_and_month(
     now: datetime, until_midnight: float, until_month: float
 ) -> None:
-    desk = KeyLimitsSetup(now)
-    await desk.admits()
-    desk.finish(5)
+    setup = KeyLimitsSetup(now)
+    await setup.admits()
+    setup.finish(5)
 
-    by_day, by_month = await desk.refused(daily_tokens=5), await desk.refused(monthly_tokens=5)
+    by_day, by_month = await setup.refused(daily_tokens=5), await setup.refused(monthly_tokens=5)
 
     assert by_day is not None
     assert by_day.retry_after == until_midnight * 3600
     assert by_month is not None
     assert by_month.retry_after == until_month * 3600
-    desk.move(until_midnight * 3600 - 1)
-    assert not await desk.admits(daily_tokens=5)
-    desk.move(1)
-    assert await desk.admits(daily_tokens=5)
-    desk.move((until_month - until_midnight) * 3600)
-    assert await desk.admits(monthly_tokens=5)
+    setup.move(until_midnight * 3600 - 1)
+    assert not await setup.admits(daily_tokens=5)
+    setup.move(1)
+    assert await setup.admits(daily_tokens=5)
+    setup.move((until_month - until_midnight) * 3600)
+    assert await setup.admits(monthly_tokens=5)
 
 
 async def test_a_step_of_the_wall_clock_neither_unlocks_nor_sticks_a_minute() -> None:
     for step in (-3600, 86400, -400 * 86400):
-        desk = KeyLimitsSetup(NOON)
-        await desk.admits(rpm=1)
-        desk.finish(9)
+        setup = KeyLimitsSetup(NOON)
+        await setup.admits(rpm=1)
+        setup.finish(9)
 
-        desk.wall.move(step)
+        setup.wall.move(step)
 
-        refused = await desk.refused(rpm=1)
+        refused = await setup.refused(rpm=1)
         assert refused is not None
         assert refused.retry_after == 60
-        assert not await desk.admits(tpm=9)
-        desk.move(60)
-        assert await desk.admits(rpm=1)
-        assert await desk.admits(tpm=9)
+        assert not await setup.admits(tpm=9)
+        setup.move(60)
+        assert await setup.admits(rpm=1)
+        assert await setup.admits(tpm=9)
 
 
 async def test_a_step_of_the_wall_clock_takes_the_calendar_with_it() -> None:
-    desk = KeyLimitsSetup(berlin(2031, 6, 1, 0, 30))
-    await desk.admits()
-    desk.finish(5)
+    setup = KeyLimitsSetup(berlin(2031, 6, 1, 0, 30))
+    await setup.admits()
+    setup.finish(5)
 
-    desk.wall.move(-3600)
-    yesterday = await desk.admits(daily_tokens=5), await desk.admits(monthly_tokens=5)
-    desk.wall.move(3600)
-    today = await desk.admits(daily_tokens=5), await desk.admits(monthly_tokens=5)
-    desk.wall.move(86400)
-    tomorrow = await desk.admits(daily_tokens=5), await desk.admits(monthly_tokens=5)
+    setup.wall.move(-3600)
+    yesterday = await setup.admits(daily_tokens=5), await setup.admits(monthly_tokens=5)
+    setup.wall.move(3600)
+    today = await setup.admits(daily_tokens=5), await setup.admits(monthly_tokens=5)
+    setup.wall.move(86400)
+    tomorrow = await setup.admits(daily_tokens=5), await setup.admits(monthly_tokens=5)
 
     assert (yesterday, today, tomorrow) == ((True, True), (False, False), (True, False))
 
 
 async def test_the_sums_are_read_again_every_ten_seconds_and_when_in_doubt() -> None:
-    desk = KeyLimitsSetup(NOON)
-    await desk.admits(daily_tokens=5)
-    await desk.admits(daily_tokens=5)
-    desk.days[desk.day] = Spent(1, 5)
+    setup = KeyLimitsSetup(NOON)
+    await setup.admits(daily_tokens=5)
+    await setup.admits(daily_tokens=5)
+    setup.days[setup.day] = Spent(1, 5)
 
-    before = await desk.admits(daily_tokens=5), desk.reads
-    desk.move(10.5)
-    later = await desk.admits(daily_tokens=5), desk.reads
-    desk.days.clear()
-    desk.limits.forget()
-    after = await desk.admits(daily_tokens=5), desk.reads
+    before = await setup.admits(daily_tokens=5), setup.reads
+    setup.move(10.5)
+    later = await setup.admits(daily_tokens=5), setup.reads
+    setup.days.clear()
+    setup.limits.forget()
+    after = await setup.admits(daily_tokens=5), setup.reads
 
     assert (before, later, after) == ((True, 1), (False, 2), (True, 3))
 
 
 async def test_without_a_database_the_last_known_sums_of_the_day_count() -> None:
-    desk = KeyLimitsSetup(NOON)
-    await desk.admits()
-    desk.finish(5)
-    desk.is_down = True
-    desk.move(60)
+    setup = KeyLimitsSetup(NOON)
+    await setup.admits()
+    setup.finish(5)
+    setup.is_down = True
+    setup.move(60)
 
-    assert await desk.admits(daily_tokens=6)
-    assert not await desk.admits(daily_tokens=5)
-    desk.move(12 * 3600)
+    assert await setup.admits(daily_tokens=6)
+    assert not await setup.admits(daily_tokens=5)
+    setup.move(12 * 3600)
     with pytest.raises(Unavailable, match="Database temporarily unavailable"):
-        await desk.refused(daily_tokens=6)
-    desk.is_down = False
-    assert await desk.admits(daily_tokens=5)
+        await setup.refused(daily_tokens=6)
+    setup.is_down = False
+    assert await setup.admits(daily_tokens=5)
 
 
 async def test_a_key_that_was_never_seen_waits_for_the_database() -> None:
-    desk = KeyLimitsSetup(NOON)
-    desk.is_down = True
+    setup = KeyLimitsSetup(NOON)
+    setup.is_down = True
 
     with pytest.raises(Unavailable):
-        await desk.limits.admit(key(rpm=1))
+        await setup.limits.admit(key(rpm=1))
 
 
 async def test_the_use_of_a_key_can_be_looked_at_without_counting() -> None:
-    desk = KeyLimitsSetup(NOON)
-    await desk.admits()
-    desk.finish(2, 3, 4)
+    setup = KeyLimitsSetup(NOON)
+    await setup.admits()
+    setup.finish(2, 3, 4)
 
-    count = await desk.limits.count_of("k")
+    count = await setup.limits.count_of("k")
     sums = (len(count.requests), count.tokens_sum, count.spent.today)
-    desk.move(61)
-    later = await desk.limits.count_of("k")
+    setup.move(61)
+    later = await setup.limits.count_of("k")
 
     assert sums == (1, 5, Spent(1, 2, 3, 4))
     assert (len(later.requests), later.tokens_sum, later.spent.today) == (0, 0, sums[2])
 
 
 async def test_a_key_that_is_only_looked_at_does_not_pile_up_its_calls() -> None:
-    desk = KeyLimitsSetup(NOON)
-    count = await desk.limits.count_of("k")
+    setup = KeyLimitsSetup(NOON)
+    count = await setup.limits.count_of("k")
     for _ in range(300):
-        desk.move(1)
-        desk.finish(1)
+        setup.move(1)
+        setup.finish(1)
 
     assert len(count.tokens) == count.tokens_sum == 60
 
 
 async def test_calls_that_do_not_count_do_not_count() -> None:
-    desk = KeyLimitsSetup(NOON)
-    await desk.admits()
-    desk.limits.record(record("2031-05-14", 5, 5, None))
+    setup = KeyLimitsSetup(NOON)
+    await setup.admits()
+    setup.limits.record(record("2031-05-14", 5, 5, None))
     row: Any = SimpleNamespace(api_key_id="k", attempts=0)
-    desk.limits.record(row)
+    setup.limits.record(row)
     other: Any = SimpleNamespace(api_key_id=None, attempts=1)
-    desk.limits.record(other)
+    setup.limits.record(other)
 
-    count = await desk.limits.count_of("k")
+    count = await setup.limits.count_of("k")
 
     assert count.spent.ever == Spent(1, 5, 5, 0)
 
 
 async def test_a_call_counts_for_the_day_and_month_on_which_it_ended() -> None:
-    desk = KeyLimitsSetup(berlin(2031, 6, 2, 0, 0))
-    await desk.admits()
+    setup = KeyLimitsSetup(berlin(2031, 6, 2, 0, 0))
+    await setup.admits()
     for day in ("2031-05-31", "2031-06-01", "2031-06-02"):
-        desk.limits.record(record(day, 1, 0, 0))
+        setup.limits.record(record(day, 1, 0, 0))
 
-    spent = (await desk.limits.count_of("k")).spent
+    spent = (await setup.limits.count_of("k")).spent
 
     assert (spent.today.tokens, spent.month.tokens, spent.ever.tokens) == (1, 2, 3)
 

@@ -11,7 +11,7 @@ from gateway_core.metering.timestamps import MOST, Timestamps
 from gateway_core.storage.moments import iso, local_day
 
 MOMENTS = st.floats(0, 4_000_000_000)
-STAMPS = Timestamps(UTC)
+TIMESTAMPS = Timestamps(UTC)
 
 
 @given(MOMENTS)
@@ -19,7 +19,7 @@ STAMPS = Timestamps(UTC)
 @example(1_800_000_000.9999994)
 @example(1_800_000_000.0005)
 def test_a_moment_is_written_as_elsewhere(moment: float) -> None:
-    assert STAMPS.iso(moment) == iso(moment)
+    assert TIMESTAMPS.iso(moment) == iso(moment)
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"])
@@ -31,16 +31,19 @@ def test_a_day_is_the_local_one(zone: str, moment: float) -> None:
 
 
 def test_a_day_ends_at_local_midnight() -> None:
-    stamps = Timestamps(ZoneInfo("Asia/Kathmandu"))
+    timestamps = Timestamps(ZoneInfo("Asia/Kathmandu"))
     midnight = 1_800_036_900.0
 
-    assert [stamps.day(midnight + after) for after in (-0.001, 0.0)] == ["2027-01-15", "2027-01-16"]
+    assert [timestamps.day(midnight + after) for after in (-0.001, 0.0)] == [
+        "2027-01-15",
+        "2027-01-16",
+    ]
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    stamps = Timestamps(UTC)
+    timestamps = Timestamps(UTC)
 
-    texts = {stamps.iso(second) for second in range(3 * MOST)}
+    texts = {timestamps.iso(second) for second in range(3 * MOST)}
 
     assert len(texts) == 3 * MOST
-    assert len(stamps._seconds) <= MOST
+    assert len(timestamps._seconds) <= MOST

@@ -32,16 +32,16 @@ def key(**policy: Any) -> Key:
 
 def test_a_key_that_was_changed_is_judged_anew() -> None:
     tables = snapshot_of(ACME)
-    laid = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
+    plan = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
     may, may_not = (key(allowedModels=[name]) for name in ("acme/small", "acme/large"))
 
-    first, second = (narrowed(tables, may, laid, "acme/small") for _ in range(2))
+    first, second = (narrowed(tables, may, plan, "acme/small") for _ in range(2))
 
     assert first is second
     assert [member.target.model.id for member in first.members] == ["small"]
     with pytest.raises(ModelForbidden):
-        narrowed(tables, may_not, laid, "acme/small")
-    assert narrowed(tables, may, laid, "acme/small").members == first.members
+        narrowed(tables, may_not, plan, "acme/small")
+    assert narrowed(tables, may, plan, "acme/small").members == first.members
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_no_model_judges_for_a_key_that_may_not_call_it(
     allowed: list[str], judge: str | None
 ) -> None:
     tables = snapshot_of(ACME)
-    laid = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
+    plan = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
 
     found = narrowed(
-        tables, key(allowedModels=allowed), replace(laid, judge="acme/large"), "acme/small"
+        tables, key(allowedModels=allowed), replace(plan, judge="acme/large"), "acme/small"
     )
 
     assert found.judge == judge

@@ -32,7 +32,7 @@ class Rows:
             self.members.setdefault(account, {}).update(members)
 
 
-def blame(health: Cooldowns, status: int) -> None:
+def record_failure(health: Cooldowns, status: int) -> None:
     error = UpstreamError(f"said {status}", status=status)
     health.record_failure("a", "m", error, FailureClass(retry=True, cooldown=60.0))
 
@@ -57,9 +57,9 @@ def test_a_full_disk_neither_ends_the_writing_nor_loses_what_is_newest(
     async def work() -> None:
         following = asyncio.create_task(CooldownWriter(health, rows.note).follow())
         rows.is_full = True
-        blame(health, 500)
+        record_failure(health, 500)
         await until(rows, 3)
-        blame(health, 503)
+        record_failure(health, 503)
         rows.is_full = False
         await until(rows, 4)
         following.cancel()
@@ -78,7 +78,7 @@ async def _broken(notes: Mapping[str, Mapping[str, Any]]) -> None:
 def test_what_can_never_be_written_does_not_stand_in_the_way(
     health: Cooldowns, caplog: pytest.LogCaptureFixture
 ) -> None:
-    blame(health, 500)
+    record_failure(health, 500)
 
     asyncio.run(CooldownWriter(health, _broken).write())
 

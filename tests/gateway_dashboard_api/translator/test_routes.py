@@ -76,7 +76,7 @@ async def test_a_whole_request_is_shown_without_its_secret(admin: AdminGateway) 
         ({"body": {"messages": []}}, "Model required"),
         ({"sourceFormat": "morse"}, "There is no client format morse"),
         ({"model": "vectors"}, "Provider acme does not serve chat requests with this model"),
-        ({"provider": "deaf", "model": "m"}, "Provider deaf does not serve chat requests"),
+        ({"provider": "chatless", "model": "m"}, "Provider chatless does not serve chat requests"),
     ],
 )
 async def test_an_untranslatable_request_is_refused(
@@ -97,15 +97,15 @@ def _add_deaf_provider(admin: AdminGateway) -> None:
     snapshot = admin.core.snapshot
     registry = snapshot.registry
     acme = registry.providers["acme"]
-    deaf = msgspec.structs.replace(
-        acme, id="deaf", alias=None, models=acme.models[2:], passthrough_models=False
+    chatless = msgspec.structs.replace(
+        acme, id="chatless", alias=None, models=acme.models[2:], passthrough_models=False
     )
     wider = msgspec.structs.replace(
         registry,
-        providers={**registry.providers, "deaf": deaf},
-        names={**registry.names, "deaf": "deaf"},
+        providers={**registry.providers, "chatless": chatless},
+        names={**registry.names, "chatless": "chatless"},
     )
-    models = {**snapshot.models, "deaf": deaf.models}
+    models = {**snapshot.models, "chatless": chatless.models}
     admin.core.state.snapshot = msgspec.structs.replace(snapshot, registry=wider, models=models)
 
 

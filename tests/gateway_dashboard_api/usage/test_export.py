@@ -33,8 +33,8 @@ async def test_the_file_holds_the_last_day(admin: AdminGateway) -> None:
     assert list(document) == ["count", "hours", "type", "logs"]
     assert (document["count"], document["hours"], document["type"]) == (5, 24, "request-logs")
     assert len({one["id"] for one in document["logs"]}) == 5
-    stamps = [one["timestamp"] for one in document["logs"]]
-    assert stamps == sorted(stamps, reverse=True)
+    timestamps = [one["timestamp"] for one in document["logs"]]
+    assert timestamps == sorted(timestamps, reverse=True)
 
 
 async def test_a_limited_export_starts_with_the_total(admin: AdminGateway) -> None:

@@ -69,8 +69,8 @@ async def test_pages_follow_each_other(admin: AdminGateway) -> None:
     second = await admin.call("GET", PATH, params={"limit": 2, "offset": 2})
     beyond = await admin.call("GET", PATH, params={"offset": 99})
 
-    stamps = [one["timestamp"] for one in first["rows"] + second["rows"]]
-    assert stamps == [iso(NOW - number) for number in range(4)]
+    timestamps = [one["timestamp"] for one in first["rows"] + second["rows"]]
+    assert timestamps == [iso(NOW - number) for number in range(4)]
     assert first["total"] == second["total"] == beyond["total"] == 5
     assert beyond["rows"] == []
 

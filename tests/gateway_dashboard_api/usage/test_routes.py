@@ -154,13 +154,13 @@ async def test_requests_in_flight_are_shown(admin: AdminGateway) -> None:
     account = await admin.connect()
     # The pipeline counts the calls; here one stands still.
     admin.core.in_flight = InFlight()
-    trace = RequestRecord("r", "/v1/chat/completions", "openai", NOW)
+    record = RequestRecord("r", "/v1/chat/completions", "openai", NOW)
     acme = admin.core.snapshot.registry.providers["acme"]
-    trace.target, trace.connection_id = Target(acme, acme.models[0]), account["id"]
-    admin.core.in_flight.begin(trace)
+    record.target, record.connection_id = Target(acme, acme.models[0]), account["id"]
+    admin.core.in_flight.begin(record)
 
     during = await admin.call("GET", STATS)
-    admin.core.in_flight.end(trace)
+    admin.core.in_flight.end(record)
     after = await admin.call("GET", STATS)
 
     label = "large (acme)"

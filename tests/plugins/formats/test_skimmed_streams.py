@@ -130,11 +130,11 @@ def test_most_frames_are_not_looked_at(count: int) -> None:
     frames = [b'data: {"choices":[{"delta":{"content":"a%d"}}]}\n\n' % n for n in range(count)]
     looked: list[bytes] = []
 
-    class Noting(ChatWatch):
+    class Observing(ChatWatch):
         def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
             looked.append(data)
             return super().look(event, data)
 
-    told(ChatRelay(Noting(False)), frames)
+    told(ChatRelay(Observing(False)), frames)
 
     assert len(looked) == 1

@@ -77,12 +77,12 @@ def test_an_answer_that_comes_before_the_whole_request_is_taken(run, serve, open
 def test_a_server_that_hangs_up_during_the_request_is_an_error_and_no_more(
     run, serve, open_network, fetch, caplog
 ):
-    async def hang_up(peer):
+    async def close_connection(peer):
         await peer.head()
         peer.reset()
 
     async def scenario():
-        async with serve(hang_up) as server, open_network() as network:
+        async with serve(close_connection) as server, open_network() as network:
             with pytest.raises(TransportError, match="before it answered") as caught:
                 await fetch(network.transport(), server.url(), body=b"x" * 50 * 2**20)
 

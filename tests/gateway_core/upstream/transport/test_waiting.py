@@ -192,12 +192,12 @@ def test_a_body_in_tiny_pieces_is_held_back_too(run, serve, open_network):
 
 
 def test_a_server_that_does_not_take_the_request_is_given_up(run, serve, open_network, fetch):
-    async def deaf(peer):
+    async def silent(peer):
         await peer.head()
         await asyncio.sleep(10)
 
     async def scenario():
-        async with serve(deaf) as server, open_network(first_byte=0.1) as network:
+        async with serve(silent) as server, open_network(first_byte=0.1) as network:
             with pytest.raises(TransportError, match="did not answer in time"):
                 await fetch(network.transport(), server.url(), body=b"x" * 50 * 2**20)
 

@@ -67,10 +67,10 @@ async def test_a_page_reaches_no_address_that_is_not_public(
 ) -> None:
     path = "/api/providers/web-login/start"
     login = await admin.call("POST", path, {"provider": "pages"})
-    async with browser(admin) as visitor:
-        await visitor.get(login["url"])
+    async with browser(admin) as popup:
+        await popup.get(login["url"])
 
-        answer = await visitor.get("/__web_login/pages/")
+        answer = await popup.get("/__web_login/pages/")
 
     assert answer.status_code >= 400
     assert vendor.asked == []

@@ -41,7 +41,7 @@ async def admin(
 
 
 @pytest.fixture
-async def visitor(admin: AdminGateway) -> AsyncIterator[httpx2.AsyncClient]:
+async def popup(admin: AdminGateway) -> AsyncIterator[httpx2.AsyncClient]:
     async with browser(admin) as here:
         yield here
 
@@ -51,19 +51,19 @@ async def started(admin: AdminGateway) -> dict[str, Any]:
     return answer
 
 
-async def entered(admin: AdminGateway, visitor: httpx2.AsyncClient) -> dict[str, Any]:
+async def entered(admin: AdminGateway, popup: httpx2.AsyncClient) -> dict[str, Any]:
     """A login whose browser has come in."""
     login = await started(admin)
-    answer = await visitor.get(login["url"])
+    answer = await popup.get(login["url"])
     assert answer.status_code == 303
     return login
 
 
-async def signed_in(admin: AdminGateway, visitor: httpx2.AsyncClient) -> dict[str, Any]:
+async def signed_in(admin: AdminGateway, popup: httpx2.AsyncClient) -> dict[str, Any]:
     """A login whose cookies are captured."""
-    login = await entered(admin, visitor)
-    await visitor.post("/__web_login/pages/", data={"pass": "word"})
-    done = await visitor.get("/__web_login/pages/done")
+    login = await entered(admin, popup)
+    await popup.post("/__web_login/pages/", data={"pass": "word"})
+    done = await popup.get("/__web_login/pages/done")
     assert done.text == "<p>Done"
     return login
 
@@ -74,14 +74,14 @@ async def state(admin: AdminGateway, login: dict[str, Any]) -> str:
 
 
 async def test_a_login_leads_to_an_account_with_the_captured_cookie(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     login = await started(admin)
     assert await state(admin, login) == "waiting"
-    await visitor.get(login["url"])
+    await popup.get(login["url"])
     assert await state(admin, login) == "open"
-    await visitor.post("/__web_login/pages/", data={"pass": "word"})
-    await visitor.get("/__web_login/pages/done")
+    await popup.post("/__web_login/pages/", data={"pass": "word"})
+    await popup.get("/__web_login/pages/done")
     assert await state(admin, login) == "captured"
 
     made = await admin.call(
@@ -94,10 +94,10 @@ async def test_a_login_leads_to_an_account_with_the_captured_cookie(
 
 
 async def test_an_account_can_be_given_a_new_cookie(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     before = await admin.connect("pages", apiKey="old-canary")
-    login = await signed_in(admin, visitor)
+    login = await signed_in(admin, popup)
     body = {"id": login["id"], "connectionId": before["id"]}
 
     made = await admin.call("POST", f"{PATH}/finish", body, status=201)
@@ -107,10 +107,10 @@ async def test_an_account_can_be_given_a_new_cookie(
 
 
 async def test_the_account_has_to_be_the_providers_own(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     other = await admin.connect()
-    login = await signed_in(admin, visitor)
+    login = await signed_in(admin, popup)
     body = {"id": login["id"], "connectionId": other["id"]}
 
     await admin.call("POST", f"{PATH}/finish", body, status=400)
@@ -119,19 +119,19 @@ async def test_the_account_has_to_be_the_providers_own(
     assert await state(admin, login) == "captured"
 
 
-async def test_a_login_is_finished_once(admin: AdminGateway, visitor: httpx2.AsyncClient) -> None:
-    login = await signed_in(admin, visitor)
+async def test_a_login_is_finished_once(admin: AdminGateway, popup: httpx2.AsyncClient) -> None:
+    login = await signed_in(admin, popup)
     await admin.call("POST", f"{PATH}/finish", {"id": login["id"], "name": "a"}, status=201)
 
     await admin.call("POST", f"{PATH}/finish", {"id": login["id"], "name": "b"}, status=404)
 
-    assert (await visitor.get("/__web_login/pages/")).status_code == 404
+    assert (await popup.get("/__web_login/pages/")).status_code == 404
 
 
 async def test_a_login_that_has_not_come_to_its_end_saves_nothing(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
-    login = await entered(admin, visitor)
+    login = await entered(admin, popup)
 
     told = await admin.call("POST", f"{PATH}/finish", {"id": login["id"]}, status=409)
 
@@ -140,25 +140,25 @@ async def test_a_login_that_has_not_come_to_its_end_saves_nothing(
 
 
 async def test_a_cancelled_login_leaves_no_way_in(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
-    login, unused = await entered(admin, visitor), await started(admin)
+    login, unused = await entered(admin, popup), await started(admin)
 
     for each in (login, unused):
         await admin.call("POST", f"{PATH}/cancel", {"id": each["id"]})
 
-    assert (await visitor.get("/__web_login/pages/")).status_code == 404
-    assert (await visitor.get(unused["url"])).status_code == 404
+    assert (await popup.get("/__web_login/pages/")).status_code == 404
+    assert (await popup.get(unused["url"])).status_code == 404
     await admin.call("GET", f"{PATH}/status?id={login['id']}", status=404)
     await admin.call("POST", f"{PATH}/cancel", {"id": login["id"]}, status=404)
 
 
 async def test_a_grant_is_told_with_its_end_and_opens_the_login_once(
-    admin: AdminGateway, visitor: httpx2.AsyncClient, clock: Clock
+    admin: AdminGateway, popup: httpx2.AsyncClient, clock: Clock
 ) -> None:
     login = await started(admin)
 
-    first = await visitor.get(login["url"])
+    first = await popup.get(login["url"])
     async with browser(admin) as second:
         again = await second.get(login["url"])
 
@@ -170,21 +170,21 @@ async def test_a_grant_is_told_with_its_end_and_opens_the_login_once(
 
 
 async def test_a_grant_does_not_wait_for_ever(
-    admin: AdminGateway, visitor: httpx2.AsyncClient, clock: Clock
+    admin: AdminGateway, popup: httpx2.AsyncClient, clock: Clock
 ) -> None:
     login = await started(admin)
 
     clock.now += 120
 
-    assert (await visitor.get(login["url"])).status_code == 404
+    assert (await popup.get(login["url"])).status_code == 404
 
 
 async def test_the_cookie_is_for_this_host_and_no_script(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     login = await started(admin)
 
-    answer = await visitor.get(login["url"])
+    answer = await popup.get(login["url"])
 
     (morsel,) = SimpleCookie(answer.headers["set-cookie"]).values()
     assert morsel.key == "web_login"
@@ -201,11 +201,11 @@ async def test_the_cookie_is_for_this_host_and_no_script(
     ids=["https"],
 )
 async def test_over_https_the_cookie_is_for_https_only(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     login = await started(admin)
 
-    answer = await visitor.get("/__web_login/bootstrap", params={"grant": login["grant"]})
+    answer = await popup.get("/__web_login/bootstrap", params={"grant": login["grant"]})
 
     assert SimpleCookie(answer.headers["set-cookie"])["web_login"]["secure"] is True
 
@@ -223,37 +223,37 @@ async def test_the_popup_leads_from_the_dashboards_address_to_the_logins(
 
 
 async def test_nobody_gets_a_page_without_the_cookie_of_that_login(
-    admin: AdminGateway, visitor: httpx2.AsyncClient, vendor: Demonstration
+    admin: AdminGateway, popup: httpx2.AsyncClient, vendor: Demonstration
 ) -> None:
-    await entered(admin, visitor)
+    await entered(admin, popup)
     async with browser(admin) as stranger:
         plain = await stranger.get("/__web_login/pages/")
         forged = await stranger.get("/__web_login/pages/", headers={"cookie": "web_login=x"})
-    elsewhere = await visitor.get("/__web_login/acme/")
+    elsewhere = await popup.get("/__web_login/acme/")
 
     assert {plain.status_code, forged.status_code, elsewhere.status_code} == {404}
     assert vendor.asked == []
 
 
 async def test_a_page_of_another_origin_cannot_post_into_a_login(
-    admin: AdminGateway, visitor: httpx2.AsyncClient, vendor: Demonstration
+    admin: AdminGateway, popup: httpx2.AsyncClient, vendor: Demonstration
 ) -> None:
-    await entered(admin, visitor)
+    await entered(admin, popup)
 
     for headers in ({"origin": "http://127.0.0.1"}, {"sec-fetch-site": "same-site"}):
-        answer = await visitor.post("/__web_login/pages/", data={"pass": "x"}, headers=headers)
+        answer = await popup.post("/__web_login/pages/", data={"pass": "x"}, headers=headers)
         assert answer.status_code == 403
 
     assert vendor.asked == []
 
 
 async def test_the_plugin_sees_the_request_and_keeps_its_memory(
-    admin: AdminGateway, visitor: httpx2.AsyncClient, vendor: Demonstration
+    admin: AdminGateway, popup: httpx2.AsyncClient, vendor: Demonstration
 ) -> None:
-    await entered(admin, visitor)
+    await entered(admin, popup)
 
-    await visitor.post("/__web_login/pages/a/b/?c=d", data={"pass": "word"})
-    await visitor.get("/__web_login/pages/done")
+    await popup.post("/__web_login/pages/a/b/?c=d", data={"pass": "word"})
+    await popup.get("/__web_login/pages/done")
 
     first, second = vendor.asked
     assert (first.method, first.path, first.query) == ("POST", "a/b", "c=d")
@@ -263,11 +263,11 @@ async def test_the_plugin_sees_the_request_and_keeps_its_memory(
 
 
 async def test_a_plugin_gives_no_cookies_and_opens_nothing_to_other_origins(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
-    await entered(admin, visitor)
+    await entered(admin, popup)
 
-    answer = await visitor.get("/__web_login/pages/steal")
+    answer = await popup.get("/__web_login/pages/steal")
 
     assert answer.status_code == 200
     assert "set-cookie" not in answer.headers
@@ -277,11 +277,11 @@ async def test_a_plugin_gives_no_cookies_and_opens_nothing_to_other_origins(
 
 
 async def test_what_cannot_be_a_cookie_is_not_captured(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
-    login = await entered(admin, visitor)
+    login = await entered(admin, popup)
 
-    answer = await visitor.get("/__web_login/pages/broken")
+    answer = await popup.get("/__web_login/pages/broken")
 
     assert answer.status_code == 500
     assert await state(admin, login) == "open"
@@ -307,13 +307,13 @@ async def test_only_a_provider_with_pages_has_an_assisted_login(
     ids=["missing", "malformed", "own", "public"],
 )
 async def test_without_an_origin_of_its_own_there_is_no_assisted_login(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     told = await admin.call("POST", f"{PATH}/start", {"provider": "pages"}, status=400)
 
     assert told["code"] == "web_login_off"
-    assert (await visitor.get("/__web_login/bootstrap?grant=x")).status_code == 401
-    assert (await visitor.get("/api/health")).status_code == 200
+    assert (await popup.get("/__web_login/bootstrap?grant=x")).status_code == 401
+    assert (await popup.get("/api/health")).status_code == 200
     await admin.connect("pages", apiKey="by-hand-canary")
 
 
@@ -368,7 +368,7 @@ async def test_no_inference_at_the_logins_host(admin: AdminGateway) -> None:
 
 
 async def test_the_pages_of_a_login_are_at_no_other_host(
-    admin: AdminGateway, visitor: httpx2.AsyncClient
+    admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
     login = await started(admin)
     grant = f"/__web_login/bootstrap?grant={login['grant']}"
@@ -378,7 +378,7 @@ async def test_the_pages_of_a_login_are_at_no_other_host(
         stranger = await remote.client.get(grant)
 
     assert (refused.status_code, stranger.status_code) == (404, 401)
-    assert (await visitor.get(login["url"])).status_code == 303
+    assert (await popup.get(login["url"])).status_code == 303
 
 
 async def test_sockets_are_refused_at_the_logins_host(admin: AdminGateway) -> None:

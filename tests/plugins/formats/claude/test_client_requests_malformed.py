@@ -1,4 +1,4 @@
-"""Requests that are refused, with the member that is to blame."""
+"""Requests that are refused, with the member that is wrong."""
 
 from collections.abc import Callable
 from typing import Any
