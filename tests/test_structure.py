@@ -1,4 +1,4 @@
-"""The code keeps a shape that a newcomer can take over: structure.py and request_walk.py in tools."""
+"""The code keeps a shape that a newcomer can take over, as the tools measure it."""
 
 import subprocess
 import sys

@@ -120,7 +120,7 @@ def test_results_tell_that_the_vendor_was_seen_to_answer(importable: Path) -> No
     with vendor(DialectScript(content=CONTENTS["text"])) as served:
         write(importable, served)
 
-        results = check(find("gateway_provider_near"), given=UNASKED, live=True)
+        results = check(find("gateway_provider_near"), options=UNASKED, live=True)
 
     assert results.failures == ()
     assert results.live
@@ -130,7 +130,7 @@ def test_a_vendor_that_refuses_costs_the_highest_tier_alone(importable: Path) ->
     with vendor(DialectScript(fault="401")) as served:
         write(importable, served)
 
-        results = check(find("gateway_provider_near"), given=UNASKED, live=True)
+        results = check(find("gateway_provider_near"), options=UNASKED, live=True)
 
     told = [failure.message for failure in results.failures]
     assert [message for message in told if "Incorrect API key" not in message] == []
