@@ -207,6 +207,7 @@ async def test_nothing_is_kept_of_connections_that_ended(issued: Issued) -> None
                     await peer.end()
             await settle(lambda: not here.manager.connections | here.manager.tasks)
         del peer
-        await settle(lambda: kept() == before)
+        # Objects of earlier tests may be collected meanwhile.
+        await settle(lambda: kept() <= before)
 
     assert not complaints
