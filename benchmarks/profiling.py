@@ -37,7 +37,7 @@ def profiled(stage: Stage, mode: str, top: int, *, is_limited: bool = False) -> 
         file = Path(str(running.words["folder"])) / "p"
         os.kill(running.pid, signal.SIGUSR2)
         _await(file)
-        return _told(file, mode, answers, top)
+        return _summary(file, mode, answers, top)
 
 
 def _limited(running: RunningPeer) -> RunningPeer:
@@ -58,7 +58,7 @@ def _await(file: Path) -> None:
     time.sleep(SETTLE)
 
 
-def _told(file: Path, mode: str, answers: int, top: int) -> str:
+def _summary(file: Path, mode: str, answers: int, top: int) -> str:
     text = io.StringIO()
     stats = pstats.Stats(str(file), stream=text)
     stats.sort_stats("tottime").print_stats(top)
