@@ -59,13 +59,17 @@ def ask(
     answers: int = 0,
     spread: float = 0.0,
     sleeps: bool = False,
+    is_fresh: bool = False,
 ) -> Load:
     """Send load until the time is over or, unless 0, this many answers came. Raises LoadFailed.
 
-    Connections begin one after the other within ``spread`` seconds.
+    Connections begin one after the other within ``spread`` seconds. ``is_fresh`` opens a new one
+    for each request, within the time that is measured.
     """
     words = (port, connections, seconds, answers, request, spread)
-    command = [str(native.load), *map(str, words), *(["sleep"] if sleeps else [])]
+    options = {"sleep": sleeps, "fresh": is_fresh}
+    switched_on = (name for name, is_on in options.items() if is_on)
+    command = [str(native.load), *map(str, words), *switched_on]
     with on(where):
         done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:

@@ -33,11 +33,14 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """Answers in a turn; 0 goes by ``seconds``."""
     spread: float = 0.0
     """Seconds within which the connections begin, one after the other; 0 begins all at once."""
+    is_fresh: bool = False
+    """Each request opens a connection of its own."""
 
     @property
     def name(self) -> str:
         how = f", begun within {self.spread:g} s" if self.spread else ""
-        return f"{self.mode}, {self.size}, {self.connections} connections{how}"
+        new = "new " if self.is_fresh else ""
+        return f"{self.mode}, {self.size}, {self.connections} {new}connections{how}"
 
 
 class Line(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -94,6 +97,7 @@ def _turn(stage: Stage, peer: RunningPeer, scenario: Scenario, seconds: float) -
         seconds=600.0 if scenario.count else seconds,
         count=scenario.count,
         spread=scenario.spread,
+        is_fresh=scenario.is_fresh,
     )
 
 

@@ -46,6 +46,8 @@ FULL = (
     Scenario(mode="messages", size="100 KB", peers=THREE),
     Scenario(mode="plain", size="5 MB", peers=FOUR),
     Scenario(mode="plain", size="5 MB", connections=1, peers=FOUR),
+    Scenario(mode="plain", connections=300, count=300, is_fresh=True, peers=THREE),
+    Scenario(mode="plain", connections=1000, count=1000, is_fresh=True, peers=THREE),
     Scenario(mode="slow", connections=1000, count=1000, rounds=1, peers=THREE),
 )
 QUICK = (

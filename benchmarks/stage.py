@@ -115,6 +115,7 @@ class Stage:
         count: int = 0,
         spread: float = 0.0,
         sleeps: bool = False,
+        is_fresh: bool = False,
     ) -> Sample:
         """Send load to a peer and see what it costs. Raises LoadFailed."""
         pid = self.vendor.pid if running.started is None else running.pid
@@ -130,6 +131,7 @@ class Stage:
             answers=count,
             spread=spread,
             sleeps=sleeps,
+            is_fresh=is_fresh,
         )
         time.sleep(SETTLE)
         used = cpu_seconds(pid) - before

@@ -1,12 +1,13 @@
 /* Asks the same again and again on many connections and tells how the answers came.
  *
- *     load PORT CONNECTIONS SECONDS ANSWERS REQUEST SPREAD [sleep]
+ *     load PORT CONNECTIONS SECONDS ANSWERS REQUEST SPREAD [sleep] [fresh]
  *
  * REQUEST is a file with one whole HTTP/1.1 request. No request is begun after SECONDS, or after
  * ANSWERS of them unless that is 0; those that run are waited for. An answer counts when its
  * status is 200 and its body came to its end, by length or by chunks. Prints one JSON object with
  * times in microseconds. Connections begin one after the other within SPREAD seconds.
- * With a seventh word it sleeps while it waits.
+ * With ``sleep`` it sleeps while it waits. With ``fresh`` each request has a connection of its own,
+ * which is opened when the request begins and counts in its time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +42,7 @@ typedef struct {
     size_t count, room;
 } Series;
 
-static int epoll, port, bad_status;
+static int epoll, port, bad_status, is_fresh;
 static char *request, scratch[READ];
 static size_t request_size;
 static double until;
@@ -82,8 +83,9 @@ static void connect_again(Connection *c) {
     int on = 1;
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    c->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(c->socket, (struct sockaddr *)&place, sizeof place)) fail("connect");
+    c->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | (is_fresh ? SOCK_NONBLOCK : 0), 0);
+    if (connect(c->socket, (struct sockaddr *)&place, sizeof place) && errno != EINPROGRESS)
+        fail("connect");
     setsockopt(c->socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(c->socket, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
@@ -114,6 +116,7 @@ static void ask(Connection *c) {
     c->sent = c->held = 0;
     c->first = 0;
     c->begun = now();
+    if (is_fresh) connect_again(c);
     write_on(c);
 }
 
@@ -190,7 +193,7 @@ static void start_over(Connection *c) {
     errors++;
     if (c->state == DONE || c->state == BROKEN) bad_status = c->status;
     close(c->socket);
-    connect_again(c);
+    if (!is_fresh) connect_again(c);
     ask(c);
 }
 
@@ -203,9 +206,9 @@ static void finish(Connection *c) {
     answers++;
     add(&latencies, over - c->begun);
     add(&firsts, (c->first ? c->first : over) - c->begun);
-    if (c->is_last) {
+    if (c->is_last || is_fresh) {
         close(c->socket);
-        connect_again(c);
+        if (!is_fresh) connect_again(c);
     }
     ask(c);
 }
@@ -245,9 +248,13 @@ static void tell(double seconds) {
 }
 
 int main(int count, char **words) {
-    if (count != 7 && count != 8)
-        return fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS ANSWERS REQUEST SPREAD [sleep]\n"), 2;
-    int patience = count == 8 ? 1000 : 0;
+    if (count < 7)
+        return fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS ANSWERS REQUEST SPREAD [sleep] [fresh]\n"), 2;
+    int patience = 0;
+    for (int i = 7; i < count; i++) {
+        if (!strcmp(words[i], "sleep")) patience = 1000;
+        if (!strcmp(words[i], "fresh")) is_fresh = 1;
+    }
     double spread = atof(words[6]);
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
@@ -260,7 +267,7 @@ int main(int count, char **words) {
     epoll = epoll_create1(EPOLL_CLOEXEC);
     Connection *all = calloc(size, sizeof *all);
     if (!all) fail("calloc");
-    for (size_t i = 0; i < size; i++) connect_again(&all[i]);
+    for (size_t i = 0; i < size && !is_fresh; i++) connect_again(&all[i]);
     double start = now();
     until = start + atof(words[3]);
     size_t asking = 0;
