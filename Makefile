@@ -30,7 +30,7 @@ $(UV): requirements/tools.txt
 
 .venv/ready: $(UV) pyproject.toml requirements/lock.txt $(MEMBERS)
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
-	$(UV) pip sync --quiet --require-hashes --python $(BIN)/python requirements/lock.txt
+	$(UV) pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements/lock.txt
 	$(UV) pip install --quiet --no-deps --python $(BIN)/python -e . $(foreach m,$(MEMBERS),-e $(dir $(m)))
 	@touch $@
 

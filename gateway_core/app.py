@@ -86,6 +86,7 @@ class Gateway:
         listens_on: frozenset[tuple[str, int]] = frozenset(),
         clock: Callable[[], float] = time.time,
         shares_data: bool = False,
+        network: Network | None = None,
     ) -> AsyncIterator[Self]:
         """Open a gateway and close it again.
 
@@ -93,8 +94,9 @@ class Gateway:
         ``plugin_settings`` holds settings by plugin, which win over the stored ones.
         ``listens_on`` holds the addresses the gateway is served on, which it then never calls
         itself. ``shares_data`` says that whoever started this process keeps other gateways out
-        of the data directory, and several processes use it. Raises StartRefused when the data
-        directory or the database cannot be used; a broken plugin never stops anything.
+        of the data directory, and several processes use it. ``network`` carries every request
+        to a vendor; the caller closes it. Raises StartRefused when the data directory or the
+        database cannot be used; a broken plugin never stops anything.
         """
         async with AsyncExitStack() as stack:
             data_dir = DataDir(environment.data_path)
@@ -112,6 +114,7 @@ class Gateway:
                 core = await _collaborators(
                     *(stack, environment, data_dir, loaded, plugin_settings, listens_on, clock),
                     shares_data=shares_data,
+                    network=network,
                 )
             routes = await _extensions(stack, core, loaded)
             yield cls(core, App(core, routes))
@@ -127,6 +130,7 @@ async def _collaborators(
     clock: Callable[[], float],
     *,
     shares_data: bool,
+    network: Network | None,
 ) -> Collaborators:
     """Build everything in the order in which one needs the other.
 
@@ -143,8 +147,9 @@ async def _collaborators(
     keys = _key_table(environment, data_dir, stores)
     loader = SnapshotLoader(stores, found, prices, settings, keys)
     state = RuntimeState(snapshot=await loader.load())
-    network = Network(_limits(environment), refuse=listens_on)
-    stack.push_async_callback(network.aclose)
+    if network is None:
+        network = Network(_limits(environment), refuse=listens_on)
+        stack.push_async_callback(network.aclose)
 
     def owner(provider: str) -> str:
         return state.snapshot.registry.provider_plugins.get(provider, registry.RUNTIME)

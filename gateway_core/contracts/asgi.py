@@ -54,7 +54,7 @@ class DirectWriter(Protocol):
         """The last of a stream, maybe nothing, and its end."""
         ...
 
-    def carry_on(self, app: App) -> None:
+    def run_in_task(self, app: App) -> None:
         """Have the rest done by a task."""
         ...
 

@@ -115,7 +115,7 @@ class App:
             scope[REPEATED_HEAD].made = AdmittedHead(head, self.core.identity.keys.changes)
         return infer(self.core, head, scope, receive, send)
 
-    def at_once(
+    def begin_directly(
         self, kept: RepeatedHead, body: bytes, outlet: DirectWriter
     ) -> fast_path.Driver | None:
         """Begin to serve a request whose head came before without a task, where that can be.

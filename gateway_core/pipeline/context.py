@@ -36,7 +36,7 @@ class RuntimeState(msgspec.Struct, kw_only=True):
     """The time of running requests is up: one that is cancelled says so to its client."""
 
 
-class Collaborators(msgspec.Struct, kw_only=True):
+class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     """Complete when made, by ``Gateway.open``. Trusted plugins get it by way of their ``Host``."""
 
     state: RuntimeState

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 from admin_gateway import AdminGateway
+from collaborators import replace_collaborator
 
 from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageRecord
@@ -37,7 +38,7 @@ def row(ago: float = 0, **fields: Any) -> UsageRecord:
 
 async def keep(admin: AdminGateway, *rows: UsageRecord) -> None:
     """Write rows, and set the gateway's clock to ``NOW``."""
-    admin.core.clock = lambda: NOW
+    replace_collaborator(admin.core, "clock", lambda: NOW)
     await admin.core.stores.usage.insert_many(rows)
 
 

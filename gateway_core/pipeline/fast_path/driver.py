@@ -24,17 +24,13 @@ class Driver(ABC):
 
     # Called by the client's connection.
 
-    def leave(self) -> None:
+    def on_client_gone(self) -> None:
         answer = self._detach()
         # The vendor stops generating once its connection is closed.
         if answer.source is not None:
             answer.source.drop(answer)
         self._run.on_client_gone()
         self._run.finish()
-
-    @abstractmethod
-    def go_on(self) -> None:
-        """Leave the rest to the pipeline."""
 
     # Called by the vendor's connection.
 
@@ -48,7 +44,7 @@ class Driver(ABC):
     def set_exception(self, error: BaseException, /) -> None:
         """What was to take the next bytes has failed."""
         self._run.error = error
-        self._hand_over()
+        self.hand_over()
 
     def _on_answer(self) -> None:
         """The attempt has started to answer."""
@@ -62,9 +58,9 @@ class Driver(ABC):
         answer.waiter = answer.taker = None
         return answer
 
-    def _hand_over(self) -> None:
-        """A task goes on with the run as it stands."""
+    def hand_over(self) -> None:
+        """Leave the rest to the pipeline: a task goes on with the run as it stands."""
         # What arrives from now on waits for the task.
         self._detach()
         run = self._run
-        self._writer.carry_on(lambda scope, receive, send: drive(run, scope, receive, send))
+        self._writer.run_in_task(lambda scope, receive, send: drive(run, scope, receive, send))

@@ -26,12 +26,9 @@ class StreamDriver(Driver):
         if run.head.route.wire.keep_alive is not None:
             self._timer = asyncio.get_running_loop().call_later(EARLY_AFTER, self._on_silence)
 
-    def go_on(self) -> None:
-        self._hand_over()
-
-    def leave(self) -> None:
+    def on_client_gone(self) -> None:
         self._stop()
-        Driver.leave(self)
+        Driver.on_client_gone(self)
 
     def set_result(self, result: None, /) -> None:
         try:
@@ -46,7 +43,7 @@ class StreamDriver(Driver):
         """Nothing was part of an answer so far; what has arrived now may be."""
         run, attempt, answer = self._run, self._attempt, self._answer
         if answer.failure is not None or answer.status // 100 != 2:
-            self._hand_over()  # It is no answer, so somebody else may be asked.
+            self.hand_over()  # It is no answer, so somebody else may be asked.
             return
         if not attempt.read_start(answer.take(), is_last=answer.source is None):
             self._listen()
@@ -54,11 +51,11 @@ class StreamDriver(Driver):
         self._on_answer()
         is_last = attempt.is_complete
         if attempt.exchange.failure is not None or (run.record.is_counted and run.holds_end):
-            self._hand_over()
+            self.hand_over()
             return
         headers = stream_headers(run.response_headers(), run.record.request_id.encode())
         if not self._writer.open(headers, attempt.pending, is_last=is_last):
-            self._hand_over()
+            self.hand_over()
             return
         attempt.pending, run.is_open = b"", True
         if is_last:
@@ -74,7 +71,7 @@ class StreamDriver(Driver):
         run, attempt, answer = self._run, self._attempt, self._answer
         exchange = attempt.exchange
         if exchange.failure is not None or answer.failure is not None or run.record.is_counted:
-            self._hand_over()  # The end of a limited key's answer waits for its row.
+            self.hand_over()  # The end of a limited key's answer waits for its row.
         elif answer.source is None:
             rest = answer.take()
             if rest:
@@ -84,11 +81,11 @@ class StreamDriver(Driver):
             if exchange.failure is None and self._writer.end(attempt.pending):
                 self._finish()
             else:
-                self._hand_over()
+                self.hand_over()
         elif exchange.ended and self._is_pushed():
             self._listen(stream)
         else:
-            self._hand_over()
+            self.hand_over()
 
     def _is_pushed(self) -> bool:
         attempt = self._attempt
@@ -128,7 +125,7 @@ class StreamDriver(Driver):
     def _on_silence(self) -> None:
         """A task sends the frames that keep the client waiting."""
         self._run.is_late = True
-        self._hand_over()
+        self.hand_over()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -145,6 +142,6 @@ class StreamDriver(Driver):
         self._stop()
         self._run.finish()
 
-    def _hand_over(self) -> None:
+    def hand_over(self) -> None:
         self._stop()
-        Driver._hand_over(self)
+        Driver.hand_over(self)

@@ -19,18 +19,18 @@ class WholeDriver(Driver):
         self._written: asyncio.Future[None] | None = None
         """Set while the answer waits for its row."""
 
-    def go_on(self) -> None:
+    def hand_over(self) -> None:
         self._written = None
-        self._hand_over()
+        Driver.hand_over(self)
 
-    def leave(self) -> None:
+    def on_client_gone(self) -> None:
         self._written = None
-        Driver.leave(self)
+        Driver.on_client_gone(self)
 
     def set_result(self, result: None, /) -> None:
         answer, run = self._answer, self._run
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
-            self._hand_over()  # It is no answer, so somebody else may be asked.
+            self.hand_over()  # It is no answer, so somebody else may be asked.
             return
         try:
             self._attempt.read_whole(answer.take())
@@ -62,4 +62,4 @@ class WholeDriver(Driver):
         if is_sent:
             run.finish()
         else:
-            self._hand_over()
+            self.hand_over()

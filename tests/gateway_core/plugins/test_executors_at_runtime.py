@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from admin_gateway import opened
 from broken_plugins import Broken, cancelled, plugin_of, raising, spec
+from collaborators import replace_collaborator
 
 from gateway_core.contracts.errors import UpstreamError
 
@@ -92,7 +93,7 @@ async def test_an_executor_that_never_answers_is_cut(tmp_path: Path) -> None:
 
     plugin = plugin_of(spec("slow", executor=Endless()))
     async with opened(tmp_path, {}, more={"slow": plugin}) as admin:
-        admin.core.whole_timeout = 0.05
+        replace_collaborator(admin.core, "whole_timeout", 0.05)
 
         answer = await admin.chat("slow/m")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import anyio
 import login_gateway
 import pytest
+from collaborators import replace_collaborator
 from login_gateway import PASSWORD, Browser, LoginGateway
 
 pytestmark = pytest.mark.anyio
@@ -17,7 +18,7 @@ async def worker(
     server: LoginGateway, tmp_path: Path, variables: dict[str, str]
 ) -> AsyncIterator[LoginGateway]:
     """Another one beside the first."""
-    server.core.shares_data = True
+    replace_collaborator(server.core, "shares_data", True)
     async with login_gateway.opened(tmp_path, variables, shares_data=True) as another:
         yield another
 

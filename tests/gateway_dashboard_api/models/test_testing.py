@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from admin_gateway import KEY, REPLY, AdminGateway, refused
+from collaborators import replace_collaborator
 from fake_vendor import Asked, Said
 
 from gateway_core.contracts.errors import Forbidden, Unavailable
@@ -110,7 +111,7 @@ async def test_an_interceptor_sees_a_test_before_it_is_resolved(admin: AdminGate
             return None
 
     await admin.connect()
-    admin.core.interceptors = Interceptors([("guard", Guardrail())])
+    replace_collaborator(admin.core, "interceptors", Interceptors([("guard", Guardrail())]))
 
     changed = await admin.call("POST", PATH, {"model": "anything"})
     refused = await admin.call("POST", PATH, {"model": "forbidden"})

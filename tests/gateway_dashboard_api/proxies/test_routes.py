@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from admin_gateway import KEY, AdminGateway
 from caller_kinds import with_key, without_credentials
+from collaborators import replace_collaborator
 from fake_vendor import Said
 from real_proxy import VENDOR, RealProxy, real_proxy
 
@@ -261,7 +262,7 @@ async def test_a_test_asks_for_the_page_and_remembers(
 ) -> None:
     admin.vendor.script = lambda asked: Said((b"page",), status=204)
     pool = await new_pool(admin, proxyUrl=proxy.url, isActive=False)
-    admin.core.environment = _with_page(admin)
+    replace_collaborator(admin.core, "environment", _with_page(admin))
 
     tested = await admin.call("POST", f"{PATH}/{pool['id']}/test")
     [stored] = await admin.core.stores.proxy_pools.list()

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from admin_gateway import AdminGateway
 from caller_kinds import SECRET, with_key, with_session, without_credentials
+from collaborators import replace_collaborator
 from fake_vendor import Said
 from real_proxy import real_proxy
 
@@ -146,7 +147,11 @@ def serve_page(admin: AdminGateway) -> None:
     """Let the page that proxies are tried with be the vendor's."""
     admin.vendor.script = lambda asked: Said((b"page",))
     page = f"http://page.test:{admin.vendor.port}/"
-    admin.core.environment = msgspec.structs.replace(admin.core.environment, proxy_test_url=page)
+    replace_collaborator(
+        admin.core,
+        "environment",
+        msgspec.structs.replace(admin.core.environment, proxy_test_url=page),
+    )
 
 
 async def test_a_proxy_is_tried_before_it_is_saved(admin: AdminGateway) -> None:

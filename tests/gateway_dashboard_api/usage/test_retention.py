@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from admin_gateway import AdminGateway, opened
 from caller_kinds import with_key, without_credentials
+from collaborators import replace_collaborator
 from ledger_rows import DAY, NOW, keep, row
 
 from gateway_core.storage.moments import iso
@@ -79,9 +80,9 @@ async def test_once_a_day_what_is_old_goes_by_itself(admin: AdminGateway) -> Non
 
     await admin.call("PATCH", "/api/settings", {"dataRetentionEnabled": True})
     first = await run_if_due(admin.core)
-    admin.core.clock = lambda: NOW + DAY - 1
+    replace_collaborator(admin.core, "clock", lambda: NOW + DAY - 1)
     second = await run_if_due(admin.core)
-    admin.core.clock = lambda: NOW + DAY
+    replace_collaborator(admin.core, "clock", lambda: NOW + DAY)
     third = await run_if_due(admin.core)
 
     assert first is not None
@@ -95,7 +96,7 @@ async def test_a_clock_that_was_set_back_does_not_stop_it(admin: AdminGateway) -
     await keep(admin)
     await run_if_due(admin.core)
 
-    admin.core.clock = lambda: NOW - DAY
+    replace_collaborator(admin.core, "clock", lambda: NOW - DAY)
 
     assert await run_if_due(admin.core) is not None
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from admin_gateway import AdminGateway, opened
 from caller_kinds import with_key
+from collaborators import replace_collaborator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from ledger_rows import DAY, HOUR, NOW, keep, row, total
@@ -153,7 +154,7 @@ async def test_a_period_that_makes_no_sense_is_refused(
 async def test_requests_in_flight_are_shown(admin: AdminGateway) -> None:
     account = await admin.connect()
     # The pipeline counts the calls; here one stands still.
-    admin.core.in_flight = InFlight()
+    replace_collaborator(admin.core, "in_flight", InFlight())
     record = RequestRecord("r", "/v1/chat/completions", "openai", NOW)
     acme = admin.core.snapshot.registry.providers["acme"]
     record.target, record.connection_id = Target(acme, acme.models[0]), account["id"]

@@ -11,6 +11,7 @@ import httpx2
 import msgspec
 import pytest
 from admin_gateway import AdminGateway
+from collaborators import replace_collaborator
 from ledger_rows import DAY, NOW, keep, row
 from served_gateway import serve_gateway
 
@@ -74,7 +75,7 @@ async def test_it_comes_again_when_a_call_has_ended(
 async def test_it_comes_again_when_a_call_begins(
     admin: AdminGateway, context: AdminContext
 ) -> None:
-    admin.core.in_flight = InFlight()
+    replace_collaborator(admin.core, "in_flight", InFlight())
 
     async with aclosing(feeds_of(context).watch("all")) as frames:
         await shown(frames)
@@ -89,7 +90,7 @@ async def test_it_comes_again_when_a_new_day_begins(
 
     async with aclosing(feeds_of(context).watch("today")) as frames:
         before = await shown(frames)
-        admin.core.clock = lambda: NOW + DAY
+        replace_collaborator(admin.core, "clock", lambda: NOW + DAY)
         after = await shown(frames)
 
     assert (before["totalRequests"], after["totalRequests"]) == (1, 0)

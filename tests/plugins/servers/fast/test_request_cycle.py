@@ -262,10 +262,10 @@ def test_who_asked_for_it_is_told_once_that_the_client_left(is_late: bool) -> No
 
     async def answering(cycle: RequestCycle) -> None:
         if is_late:
-            cycle.leave()
+            cycle.on_client_gone()
         cycle.on_disconnect(lambda: told.append("left"))
-        cycle.leave()
-        cycle.leave()
+        cycle.on_client_gone()
+        cycle.on_client_gone()
 
     answered(answering)
 
@@ -279,7 +279,7 @@ def test_nobody_is_told_of_a_client_that_has_its_answer() -> None:
         cycle.on_disconnect(lambda: told.append("left"))
         await start(cycle, (b"content-length", b"5"))
         await body(cycle, b"hello")
-        cycle.leave()
+        cycle.on_client_gone()
 
     answered(answering)
 
@@ -314,7 +314,7 @@ def test_a_request_is_received_as_it_came() -> None:
         second = await cycle.receive()
         gone = asyncio.create_task(cycle.receive())
         await asyncio.sleep(0)
-        cycle.leave()
+        cycle.on_client_gone()
         return [first, second, await gone]
 
     first, second, gone = asyncio.run(main())
@@ -331,7 +331,7 @@ def test_everybody_who_waits_for_a_request_hears_that_the_client_is_gone() -> No
         await asyncio.sleep(0)
         waiting.pop(0).cancel()
         await asyncio.sleep(0)
-        cycle.leave()
+        cycle.on_client_gone()
         return await asyncio.gather(*waiting)
 
     assert asyncio.run(main()) == [{"type": "http.disconnect"}] * 2

@@ -113,8 +113,12 @@ async def _serve(
     listener = listen(HERE, options.port)
     extra = stand_ins(found_plugin.name, registry_at_load, options.wire)
     environment = environment_of(found_plugin, Path(options.data_dir), extra)
+    network = ReportingNetwork(parent.tell)
     opening = Gateway.open(
-        environment, extra_plugins=extra, listens_on=frozenset({listener.getsockname()[:2]})
+        environment,
+        extra_plugins=extra,
+        listens_on=frozenset({listener.getsockname()[:2]}),
+        network=network,
     )
     async with opening as gateway:
         registry = gateway.core.snapshot.registry
@@ -126,7 +130,7 @@ async def _serve(
         ]
         vendor = build_vendor(options, registry, providers)
         await vendor.open()
-        network = gateway.core.network = ReportingNetwork(vendor.url, parent.tell)
+        network.origin = vendor.url
         try:
             await _add_accounts(gateway, found_plugin, providers)
             base = f"http://{HERE}:{options.port}"

@@ -25,9 +25,11 @@ _read_summary = msgspec.json.Decoder(_RequestSummary).decode
 class ReportingNetwork(Network):
     """Sends everything to ``origin``, wherever it was to go."""
 
-    def __init__(self, origin: str, report: Tell) -> None:
+    origin: str
+    """Set once the mock vendor listens, which needs the gateway's registry."""
+
+    def __init__(self, report: Tell) -> None:
         super().__init__()
-        self.origin = origin
         self.report = report
 
     def transport(

@@ -59,9 +59,9 @@ class ProviderHarness:
                 extra_plugins=self._plugins,
                 installed_plugins=False,
                 clock=lambda: self._now,
+                network=self.network,
             )
         )
-        self.gateway.core.network = self.network
         for subject in self._subjects:
             if auth_type(subject.spec) == "none":
                 continue

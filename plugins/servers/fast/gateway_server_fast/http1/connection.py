@@ -99,7 +99,7 @@ class ClientConnection(ABC):
         self.manager.connections.add(self)
         return True
 
-    def leave(self) -> None:
+    def deregister(self) -> None:
         self.input_closed, self._unparsed = True, b""
         self.manager.connections.discard(self)
 

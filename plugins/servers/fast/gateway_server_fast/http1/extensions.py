@@ -9,11 +9,11 @@ from gateway_core import DirectWriter, RepeatedHead
 class DirectRequest(Protocol):
     """A request that the application serves without a task."""
 
-    def leave(self) -> None:
+    def on_client_gone(self) -> None:
         """The client has disconnected."""
         ...
 
-    def go_on(self) -> None:
+    def hand_over(self) -> None:
         """Continue in a task."""
         ...
 

@@ -46,7 +46,7 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
         self._repeated: RepeatableHead | None = None
         self._held = b""
         """A request with the same head as before, while its body is incomplete."""
-        self._begin_directly: BeginDirectly | None = getattr(self.app, "at_once", None)
+        self._begin_directly: BeginDirectly | None = getattr(self.app, "begin_directly", None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.flow = FlowControl(cast(asyncio.Transport, transport))
@@ -58,9 +58,9 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._release()
-        self.leave()
+        self.deregister()
         for cycle in self.cycles:
-            cycle.leave()
+            cycle.on_client_gone()
         self.cycles.clear()
         self.flow.resume_writing()
         self.parser = None  # It refers to this object: without a cycle, memory is freed at once.
@@ -79,7 +79,7 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
             return True
         if self.phase != BODY or len(self.cycles) > 1 or self.cycles[0].response_started:
             return False
-        self.cycles[0].leave()
+        self.cycles[0].on_client_gone()
         return True
 
     def data_received(self, data: bytes) -> None:
@@ -121,7 +121,7 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
         if self._begin_directly is not None:
             cycle.direct = self._begin_directly(repeated.head, body, cycle)
         if cycle.direct is None:
-            cycle.carry_on(self.app)
+            cycle.run_in_task(self.app)
         return True
 
     def on_message_begin(self) -> None:
@@ -234,7 +234,7 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
         self.app, self._begin_directly = stopping, None
         for cycle in self.cycles:
             if cycle.direct is not None:
-                cycle.direct.go_on()  # The stop waits for tasks, and cancels them in the end.
+                cycle.direct.hand_over()  # The stop waits for tasks, and cancels them in the end.
         self.end_after_last_request()
         super().start_drain()
 

@@ -121,12 +121,12 @@ class RequestCycle:
         self.more_body = False
         self.wake()
 
-    def leave(self) -> None:
+    def on_client_gone(self) -> None:
         """The client has disconnected, or was refused."""
         self.disconnected = not self.response_complete
         if self.direct is not None:
             direct, self.direct = self.direct, None
-            direct.leave()
+            direct.on_client_gone()
         self.expects_continue = False  # Our side may be closed already.
         self._is_flowing = False
         self.wake()
@@ -232,7 +232,7 @@ class RequestCycle:
         self._end()
         return True
 
-    def carry_on(self, app: App) -> None:
+    def run_in_task(self, app: App) -> None:
         """Serve a complete request in a task."""
         self.direct = None
         self.take(self.whole)

@@ -324,7 +324,7 @@ class Http2Connection(asyncio.Protocol):
     def abandon_streams(self) -> None:
         streams, self.streams = self.streams, {}
         for stream in streams.values():
-            stream.leave()
+            stream.on_client_gone()
 
 
 # PRIORITY frames are ignored: RFC 9113, section 5.3.2, deprecates them.

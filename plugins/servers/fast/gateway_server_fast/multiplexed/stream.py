@@ -100,11 +100,11 @@ class Stream:
 
     def drop(self) -> None:
         """The client has reset the stream."""
-        self.leave()
+        self.on_client_gone()
         self.body.restore_window()
         self.connection.forget(self.number)
 
-    def leave(self) -> None:
+    def on_client_gone(self) -> None:
         """The client has disconnected, or reset the stream."""
         self.gone = True
         self.body.drop()
