@@ -49,7 +49,16 @@ from .contracts.events import (
     StreamEvent,
     UsageReported,
 )
-from .contracts.exchange import Exchange, Transport, UpstreamRequest, UpstreamResponse
+from .contracts.exchange import (
+    BodyParts,
+    Exchange,
+    FileContent,
+    ServiceExchange,
+    Step,
+    Transport,
+    UpstreamRequest,
+    UpstreamResponse,
+)
 from .contracts.interceptor import Interceptor
 from .contracts.kinds import Kind
 from .contracts.model import Model
@@ -59,11 +68,13 @@ from .contracts.provider import (
     Call,
     Credential,
     Executor,
+    FormPart,
     OAuth,
     Operation,
     ProviderSpec,
     Service,
     Target,
+    credential_header,
 )
 from .contracts.seal import (
     readable_by,
@@ -107,6 +118,7 @@ __all__ = [
     "AnyPart",
     "Auth",
     "BadRequest",
+    "BodyParts",
     "Call",
     "Choice",
     "ChoiceEnded",
@@ -120,8 +132,10 @@ __all__ = [
     "Endpoint",
     "Exchange",
     "Executor",
+    "FileContent",
     "Finish",
     "Foreign",
+    "FormPart",
     "GatewayError",
     "Grammar",
     "Guarded",
@@ -155,6 +169,8 @@ __all__ = [
     "ServerOptions",
     "ServerSpec",
     "Service",
+    "ServiceExchange",
+    "Step",
     "StreamEvent",
     "StreamReader",
     "StreamWriter",
@@ -179,6 +195,7 @@ __all__ = [
     "WebLoginAnswer",
     "WebLoginRequest",
     "WireFormat",
+    "credential_header",
     "hookimpl",
     "readable_by",
     "seal",

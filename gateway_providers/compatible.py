@@ -1,17 +1,24 @@
 """Vendors that speak the chat-completions format in the usual way."""
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from gateway_core import Auth, ProviderSpec
 
+from .services import completions_service
 
-def openai_compatible(spec: ProviderSpec) -> ProviderSpec:
+
+def openai_compatible(spec: ProviderSpec, services: Iterable[str] = ()) -> ProviderSpec:
     """Fill in what such a vendor usually answers; what the spec declares stays.
 
-    The key rides as a bearer token and the models are listed below the base URL.
+    The key rides as a bearer token and the models are listed below the base URL. ``services``
+    names the work besides chat that it has as the completions vendor has it: ``embedding``,
+    ``image``, ``image/edit`` (see ``gateway_providers.services.COMPLETIONS``).
     """
     models_url = spec.models_url or (spec.base_url and f"{spec.base_url}/models")
-    return replace(spec, auth=bearer(spec.auth), models_url=models_url)
+    offered = (*spec.services, *map(completions_service, services))
+    return replace(spec, auth=bearer(spec.auth), models_url=models_url, services=offered)
 
 
 def bearer(auth: Auth) -> Auth:

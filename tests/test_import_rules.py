@@ -17,8 +17,9 @@ KIT = "plugins/extensions/kit"
 ALLOWED = {
     "gateway_core": {"gateway_core"},
     "gateway_formats": {"gateway_formats", "gateway_core"},
-    "gateway_providers": {"gateway_providers", "gateway_core"},
+    "gateway_providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "gateway_dashboard_api": {"gateway_dashboard_api", "gateway_core"},
+    "gateway_services": {"gateway_services", "gateway_formats", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},

@@ -104,7 +104,10 @@ def test_a_package_brings_the_entry_points_it_declares_and_no_others(member: Pat
 def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> None:
     assert declared(ROOT)["project"]["scripts"] == {CORE: "gateway_core.cli.main:main"}
     assert declared(ROOT)["project"]["entry-points"] == {
-        "model_gateway": {"dashboard": "gateway_dashboard_api.plugin"}
+        "model_gateway": {
+            "dashboard": "gateway_dashboard_api.plugin",
+            "services": "gateway_services.plugin",
+        }
     }
     assert declared(KIT)["project"]["entry-points"] == {
         "model_gateway": {"kit": "gateway_kit.commands"},

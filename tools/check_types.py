@@ -10,6 +10,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGES = [
     *("gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"),
+    "gateway_services",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

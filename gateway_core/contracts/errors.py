@@ -5,7 +5,7 @@ its message for the client. How it looks on the wire is the client format's
 business (``ClientSide.write_error``).
 
 GatewayError
-├── BadRequest (400)      NotAChatModel, NoProviderForKind
+├── BadRequest (400)      NotAChatModel, NotOfKind, NoProviderForKind
 ├── Unauthorized (401)    MissingKey, InvalidKey
 ├── Forbidden (403)       LocalOnly
 ├── NotFound (404)        UnknownRoute, UnknownModel, NoCredentials
@@ -89,6 +89,15 @@ class NotAChatModel(BadRequest):
             f"{model} is not a chat model and cannot be used on chat endpoints",
             code="model_not_supported",
             param="model",
+        )
+
+
+class NotOfKind(BadRequest):
+    """A model was named for work that it does not do."""
+
+    def __init__(self, model: str, kind: str) -> None:
+        super().__init__(
+            f"{model} is not a model for {kind}", code="model_not_supported", param="model"
         )
 
 

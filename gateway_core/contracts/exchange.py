@@ -5,7 +5,7 @@ the dispatcher moves the bytes. Chat, media, search and native calls all become
 exchanges, so there is one dispatch loop and one delivery path for every kind.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from msgspec import Struct
@@ -13,6 +13,44 @@ from msgspec import Struct
 from .conversation import Losses
 from .errors import UpstreamError
 from .usage import Usage
+
+
+class FileContent(Protocol):
+    """A piece of a body that may be in a file, readable until the client's request is over."""
+
+    size: int
+    """Bytes."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """At most ``length`` bytes from ``offset`` on."""
+        ...
+
+
+PIECE = 256 * 1024
+"""Of a body that is not in memory, so many bytes are read at once."""
+
+
+class BodyParts(Struct, frozen=True):
+    """A body made of pieces, one behind the other, some of which may be in files."""
+
+    parts: "tuple[bytes | FileContent, ...]"
+    """In order."""
+
+    def __len__(self) -> int:
+        return sum(len(p) if isinstance(p, bytes) else p.size for p in self.parts)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The bytes in order, never more of a file than ``PIECE`` at once."""
+        for part in self.parts:
+            if isinstance(part, bytes):
+                yield part
+            else:
+                for offset in range(0, part.size, PIECE):
+                    yield part.read(offset, PIECE)
+
+    def __bytes__(self) -> bytes:
+        """The whole body, in memory."""
+        return b"".join(self)
 
 
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
@@ -26,6 +64,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """The body, whole; empty for none."""
     first_byte_timeout: float | None = None
     """Seconds until the answer's head; ``None`` takes the transport's own limit."""
+    parts: BodyParts | None = None
+    """The body in the place of ``body``, where it may be partly in files."""
 
 
 class UpstreamResponse(Protocol):
@@ -114,4 +154,37 @@ class Exchange(Protocol):
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         """Read a non-2xx answer."""
+        ...
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """A further request of an exchange, after one that was answered."""
+
+    request: UpstreamRequest
+    """What to send."""
+    delay: float = 0.0
+    """Seconds to wait before it is sent."""
+    deadline: float | None = None
+    """Seconds since the exchange's first request, after which it is given up with 504."""
+    is_public: bool = False
+    """The address came with the vendor's answer, such as that of a finished picture: any public
+    host is allowed, and no credential may be sent."""
+
+
+class ServiceExchange(Exchange, Protocol):
+    """The exchange of a service. It may need several requests: parts of an input that is too
+    long for one, or a job that is submitted, polled and fetched.
+
+    For each answer with a 2xx status ``read_head`` is called first, then ``feed`` for what comes,
+    then ``close``. When ``close`` has left ``following`` set, that request is sent and its answer
+    read in the same way. As soon as ``started`` is true the client gets what comes.
+    """
+
+    @property
+    def following(self) -> Step | None:
+        """The next request; ``None`` once nothing more is to be asked."""
+        ...
+
+    def read_head(self, headers: Mapping[str, str]) -> None:
+        """The head of an answer with a 2xx status; ``media_type`` may be taken from it."""
         ...

@@ -16,8 +16,8 @@ class Model(Struct, frozen=True, omit_defaults=True):
     """The vendor's own id, sent as it stands."""
     name: str | None = None
     """As people write it; ``None`` shows the id."""
-    kind: Kind = Kind.LLM
-    """What it is for."""
+    kind: str = Kind.LLM
+    """What it is for: a ``Kind``, or a kind that a plugin brings."""
     context: int | None = None
     """Context window, tokens."""
     max_output: int | None = None

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from msgspec import Raw, Struct
 
-from .exchange import Exchange, Transport, UpstreamRequest, UpstreamResponse
-from .kinds import Kind
+from .exchange import FileContent, ServiceExchange, Transport, UpstreamRequest, UpstreamResponse
 from .model import Model
 from .web_login import WebLogin
 
@@ -76,10 +75,42 @@ class Credential(Struct, frozen=True, kw_only=True):
         return f"Credential({self.connection_id!r})"
 
 
+def credential_header(
+    auth: Auth, credential: Credential, *, usual: str = "authorization", prefix: str = "Bearer"
+) -> Mapping[str, str]:
+    """The header that carries the account's secret; none without a secret.
+
+    ``usual`` and ``prefix`` are what the wire format declares.
+    """
+    # An account without a key (a local server) must not send an empty credential.
+    if not credential.secret:
+        return {}
+    header = auth.header.lower() if auth.header else None
+    if auth.scheme == "bearer":
+        return {header or "authorization": f"Bearer {credential.secret}"}
+    if auth.scheme == "raw":
+        return {header or usual: credential.secret}
+    word = auth.prefix if auth.prefix is not None or header else prefix
+    return {header or usual: f"{word} {credential.secret}" if word else credential.secret}
+
+
+class FormPart(Struct, frozen=True, kw_only=True):
+    """One part of a multipart body (RFC 7578)."""
+
+    name: str
+    """The field's name."""
+    content: bytes | FileContent
+    """A long part is in a temporary file, which is removed when the request is over."""
+    filename: str | None = None
+    """The last component of the file's name; ``None`` for a plain field."""
+    media_type: str | None = None
+    """Of a file, as the client named it."""
+
+
 class Call(Struct, kw_only=True):
     """What the client sent, read no further than routing needs."""
 
-    kind: Kind
+    kind: str
     """What kind of work is asked for."""
     format: str
     """The client's wire format."""
@@ -94,13 +125,20 @@ class Call(Struct, kw_only=True):
     headers: Mapping[str, str] = {}
     """Names in lower case."""
     path: Mapping[str, str] = {}
-    """Parameters of the client's path."""
+    """Parameters of the client's path, and those of its query that the endpoint declares."""
+    action: str = ""
+    """Which of the kind's endpoints was called, such as ``edit``; empty for the main one."""
+    form: tuple[FormPart, ...] = ()
+    """The parts of a multipart body. ``members`` holds its plain fields as JSON strings, and
+    ``body`` is empty."""
 
 
 class Adapter(Protocol):
     """Speaks one service kind to one vendor."""
 
-    def open(self, call: Call, target: Target, credential: Credential) -> Exchange: ...
+    def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
+        """Begin one attempt. Raises BadRequest for a call that this vendor cannot serve."""
+        ...
 
 
 class Executor(Protocol):
@@ -121,10 +159,12 @@ class Executor(Protocol):
 class Service(Struct, frozen=True):
     """A kind of work this provider does besides chat."""
 
-    kind: Kind
+    kind: str
     """The kind of work."""
     adapter: Adapter
     """Who speaks it."""
+    action: str = ""
+    """Which endpoint of the kind it serves, such as ``edit``; empty for the main one."""
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -210,7 +250,7 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     default_context: int | None = None
     """Context window of models that name none, tokens."""
     services: tuple[Service, ...] = ()
-    """Work other than chat, one adapter for each kind."""
+    """Work other than chat, one adapter for each kind and action."""
     native: tuple[Operation, ...] = ()
     """Calls of the native facade that are allowed."""
 
@@ -222,6 +262,13 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Switches of the wire format, each documented by the format's plugin."""
     free: bool = False
     """True when every model costs nothing, as on the operator's own machine."""
+
+    def service(self, kind: str, action: str = "") -> Service | None:
+        """The service for a kind's endpoint; ``None`` where the vendor offers none."""
+        for service in self.services:
+            if service.kind == kind and service.action == action:
+                return service
+        return None
 
     def further_formats(self) -> Mapping[str, str]:
         """Dialects this vendor speaks besides ``format``, each with its base URL."""

@@ -1,5 +1,7 @@
 """What a call consumed and what it cost."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 
@@ -23,14 +25,19 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The part of the answer that was thinking."""
     estimated: bool = False
     """True when the vendor reported nothing and the gateway counted by a heuristic."""
+    units: Mapping[str, float] | None = None
+    """What is counted besides tokens: ``images``, ``seconds``, ``characters``, ``pages``,
+    ``queries``, ``documents`` or another word, to how much. Behind a slash a unit may be finer,
+    as in ``images/1024x1024/high``."""
 
 
 class Price(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """US dollars per million tokens; ``None`` falls back to ``input`` or ``output``."""
+    """US dollars per million tokens, where ``None`` falls back to ``input`` or ``output``, and
+    per unit."""
 
-    input: float
+    input: float = 0.0
     """For a million prompt tokens that are neither read from nor written into a cache."""
-    output: float
+    output: float = 0.0
     """For a million tokens of the answer."""
     cached: float | None = None
     """For a million prompt tokens that were read from a cache."""
@@ -38,3 +45,6 @@ class Price(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """For a million prompt tokens that were written into a cache."""
     reasoning: float | None = None
     """For a million tokens of thinking."""
+    units: Mapping[str, float] | None = None
+    """US dollars for one of a unit of ``Usage.units``. A finer unit without a price of its own
+    takes that of the coarser one: ``images/1024x1024/high``, ``images/1024x1024``, ``images``."""

@@ -11,13 +11,14 @@ that no vendor speaks has no vendor side, and the other way round.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Raw, Struct
 
 from .conversation import Conversation, Losses, Reply
 from .errors import GatewayError, UpstreamError
 from .events import ReplyFailed, StreamEvent
+from .exchange import ServiceExchange
 from .kinds import Kind
 from .provider import Call, Target
 from .usage import Usage
@@ -41,6 +42,12 @@ class Counting(Struct, frozen=True, kw_only=True):
     """The whole answer's body, by heuristic, for a vendor that cannot count."""
 
 
+BodyShape = Literal["json", "form", "json or form", "none"]
+"""What a client sends: JSON, a multipart form, either, or nothing."""
+Fallback = Literal["models", "accounts", "never"]
+"""What may be asked after a failure: the next model, the next account of the model, nobody."""
+
+
 class Endpoint(Struct, frozen=True, kw_only=True):
     """A client path that speaks this format.
 
@@ -50,14 +57,45 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     path: str
     """From the root, such as ``/v1/messages``."""
     read: Callable[[Mapping[str, str], Mapping[str, str], Mapping[str, Raw]], Intake]
-    """Path parameters, headers and the body's top-level members to an :class:`Intake`.
-    Raises BadRequest when they make no sense."""
-    kind: Kind = Kind.LLM
-    """What kind of work it asks for."""
+    """Parameters of path and query, headers, and the body's top-level members or plain form
+    fields to an :class:`Intake`. Raises BadRequest when they make no sense."""
+    kind: str = Kind.LLM
+    """What kind of work it asks for. Any kind but chat is served by the ``Service`` of the
+    kind and ``action`` that a vendor declares."""
     counting: Counting | None = None
     """Given when the endpoint counts tokens and generates nothing."""
     json_only: bool = False
     """Anything but JSON is refused with 415 before the body is read."""
+
+    # What follows is for kinds other than chat.
+    action: str = ""
+    """Which endpoint of its kind it is, where there are several: ``edit``, ``translation``."""
+    title: str = ""
+    """The work in words, for errors: ``audio translations``; empty takes the kind."""
+    method: Literal["GET", "POST"] = "POST"
+    """The HTTP method."""
+    query: tuple[str, ...] = ()
+    """Names of query parameters that are read."""
+    body: BodyShape = "json"
+    """What the client sends."""
+    body_limit: int | None = None
+    """Largest body, bytes; ``None`` takes the operator's limit."""
+    route: str | None = None
+    """The word of ``settings.mediaRoutes`` whose models serve a call that names no model, or
+    ``auto``; the connected models of the kind serve it where nothing is saved. ``None`` where a
+    model has to be named."""
+    fallback: Fallback = "models"
+    """After a failure of a call that named no model, which others may be asked. ``never`` also
+    holds for a call that named one: nothing is sent twice."""
+    cooldown: str = ""
+    """The name under which an account rests after a failure, with ``{provider}`` in it; empty
+    takes the model's. With a name of its own, a failure leaves the account's other work alone."""
+    no_combos: str = ""
+    """The message with which combos are refused; empty where they are served."""
+    by_account: bool = False
+    """The account chooses the provider: the one that the client pins, or the only one there is."""
+    answer: Callable[[Call, ServiceExchange], ServiceExchange] | None = None
+    """Wraps a vendor's exchange where the client may ask for the answer in another shape."""
 
 
 class KeepAlive(Struct, frozen=True, kw_only=True):

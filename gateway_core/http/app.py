@@ -7,7 +7,7 @@ access is refused.
 """
 
 import logging
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -34,7 +34,7 @@ from ..identity.web_login import isolated_host
 from ..pipeline import fast_path
 from ..pipeline.client_response import drained, headers_of
 from ..pipeline.context import Core
-from ..pipeline.exchanges import client_side
+from ..pipeline.error_bodies import write_error
 from ..pipeline.pipeline import infer
 from ..pipeline.request_head import AdmittedHead, EndpointRoute, read_request_head
 from . import meta, models
@@ -45,7 +45,6 @@ from .responses import NO_STORE, flat_error
 
 CLIENT_PATHS = ("/v1/", "/v1beta/", "/codex/", "/responses/")
 """Prefixes under which a path without a route is answered as a client path."""
-GENERATED_METHODS = "POST, OPTIONS"
 NEVER = frozenset({"TRACE", "CONNECT"})
 """Methods that no path has."""
 
@@ -108,8 +107,10 @@ class App:
             return self._answer(route, error, scope, receive, send)
         except GatewayError as error:
             return self._refuse(error, scope, receive, send)
-        if scope["method"] != "POST":
+        if scope["method"] != route.endpoint.method:
             return self._method(route, scope, receive, send)
+        if route.endpoint.query:
+            parameters = {**parameters, **query_parameters(scope, route.endpoint.query)}
         head = read_request_head(route, parameters, scope["path"], caller, headers)
         if not caller.was_refused and REPEATED_HEAD in scope:
             scope[REPEATED_HEAD].made = AdmittedHead(head, self.core.identity.keys.changes)
@@ -221,13 +222,14 @@ class App:
     ) -> None:
         """An inference path with another method: probes are answered, the rest is refused."""
         receive, send = _patient(scope, receive, send)
+        allow = f"{route.endpoint.method}, OPTIONS"
         if scope["method"] in ("OPTIONS", "HEAD"):
             status = 204 if scope["method"] == "OPTIONS" else 200
-            headers = _method_headers(self.core.new_id(), GENERATED_METHODS)
+            headers = _method_headers(self.core.new_id(), allow)
             await Response(status_code=status, headers=headers)(scope, receive, send)
             return
-        error = MethodNotAllowed(f"Use POST for {scope['path']}")
-        await self._answer(route, error, scope, receive, send, {"allow": GENERATED_METHODS})
+        error = MethodNotAllowed(f"Use {route.endpoint.method} for {scope['path']}")
+        await self._answer(route, error, scope, receive, send, {"allow": allow})
 
     async def _answer(
         self,
@@ -241,7 +243,7 @@ class App:
         """Refuse in the client's own format."""
         receive, send = _patient(scope, receive, send)
         request_id = self.core.new_id()
-        body = client_side(route.wire).write_error(error, request_id)
+        body = write_error(route.wire, error, request_id)
         headers = {**NO_STORE, **headers, "x-request-id": request_id}
         await Response(body, error.status, headers, "application/json")(scope, receive, send)
 
@@ -251,6 +253,12 @@ class App:
         receive, send = _patient(scope, receive, send)
         request_id = scope.get(REQUEST_ID) or self.core.new_id()
         await flat_error(error.message, error.status, request_id)(scope, receive, send)
+
+
+def query_parameters(scope: Scope, names: Collection[str]) -> dict[str, str]:
+    """The query parameters of these names; of a repeated one the last."""
+    query = (scope.get("query_string") or b"").decode("latin-1")
+    return {n: value for n, value in parse_qsl(query, keep_blank_values=True) if n in names}
 
 
 def _method_headers(request_id: str, allow: str) -> dict[str, str]:

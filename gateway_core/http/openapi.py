@@ -175,7 +175,7 @@ def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, Node]]:
             node = {
                 **_headed("POST", endpoint.path, purpose, Access.INFERENCE),
                 "x-gateway-format": wire.id,
-                "x-gateway-kind": endpoint.kind.value,
+                "x-gateway-kind": str(endpoint.kind),
                 "parameters": list(_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path))),
                 "requestBody": _body(OPEN, None),
             }

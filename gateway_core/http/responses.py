@@ -6,6 +6,7 @@ import msgspec
 from starlette.responses import Response
 
 from ..contracts.errors import GatewayError
+from ..pipeline.error_bodies import service_error
 
 NO_STORE = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
@@ -16,15 +17,8 @@ def json_answer(value: Any, status: int = 200, headers: dict[str, str] = NO_STOR
 
 def error_answer(error: GatewayError, request_id: str) -> Response:
     """An error in the envelope of the completions style, for client routes."""
-    body = {
-        "error": {
-            "message": error.message,
-            "type": error.type,
-            "code": error.code,
-            "request_id": request_id,
-        }
-    }
-    return json_answer(body, error.status, {**NO_STORE, "x-request-id": request_id})
+    headers = {**NO_STORE, "x-request-id": request_id}
+    return Response(service_error(error, request_id), error.status, headers, "application/json")
 
 
 def flat_error(message: str, status: int, request_id: str, **members: Any) -> Response:

@@ -265,5 +265,6 @@ def record_of(record: RequestRecord, prices: Prices, timestamps: Timestamps) -> 
         record.combo_name,
         record.attempts,
         timestamps.day(ended),
+        usage.units,
         record.dropped,
     )

@@ -21,6 +21,7 @@ from .list_prices import (
 )
 
 MICRO = 1_000_000
+_NEEDED = {"input", "output"}
 MOST_REMEMBERED = 10_000
 """Models whose list prices are remembered; clients may send any name."""
 
@@ -45,8 +46,27 @@ class Prices:
         if target.provider.free:
             return 0
         price = (self._operators(target) if self._own else None) or target.model.price
+        if usage.units is not None:
+            return self._cost_of_units(target, price, usage)
         if price is not None:
             return price_usage(price, usage)
+        return self._listed_cost(target, usage)
+
+    def _cost_of_units(self, target: Target, price: Price | None, usage: Usage) -> int | None:
+        """Tokens, where the vendor counts them, and units; unknown where neither has a price."""
+        rates = price.units if price is not None and price.units is not None else {}
+        found = [(unit_rate(rates, name), amount) for name, amount in (usage.units or {}).items()]
+        known = [rate * amount for rate, amount in found if rate is not None]
+        tokens: int | None = None
+        if usage.input_tokens or usage.output_tokens:
+            tokens = (
+                self._listed_cost(target, usage) if price is None else price_usage(price, usage)
+            )
+        if not known:
+            return tokens
+        return (tokens or 0) + round(sum(known) * MICRO)
+
+    def _listed_cost(self, target: Target, usage: Usage) -> int | None:
         if usage.cached_tokens + usage.cache_write_tokens > usage.input_tokens:
             return None  # counts that cannot be: more from the cache than there was to read
         name = target.provider.id, target.model.id
@@ -69,15 +89,25 @@ class Prices:
         spec = target.provider
         for name in (spec.id, spec.alias, *spec.aliases):
             row = (self._own.get(name) or {}).get(target.model.id) if name else None
-            if isinstance(row, Mapping) and {"input", "output"} <= row.keys():
+            if isinstance(row, Mapping) and (row.keys() >= _NEEDED or "units" in row):
                 return Price(
-                    input=float(row["input"]),
-                    output=float(row["output"]),
+                    input=float(row.get("input", 0)),
+                    output=float(row.get("output", 0)),
                     cached=row.get("cached"),
                     cache_write=row.get("cache_creation"),
                     reasoning=row.get("reasoning"),
+                    units=row.get("units"),
                 )
         return None
+
+
+def unit_rate(rates: Mapping[str, float], name: str) -> float | None:
+    """The price of a unit, or of the coarser unit that it is one of."""
+    while name:
+        if name in rates:
+            return rates[name]
+        name = name.rpartition("/")[0]
+    return None
 
 
 def price_usage(price: Price, usage: Usage) -> int:

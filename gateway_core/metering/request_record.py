@@ -1,5 +1,6 @@
 """The facts about one request, collected while it runs, for its row in the ledger."""
 
+from collections.abc import Mapping
 from time import monotonic
 
 from ..contracts.errors import GatewayError
@@ -92,9 +93,19 @@ class RequestRecord:
             cache_write_tokens=mine.cache_write_tokens + usage.cache_write_tokens,
             reasoning_tokens=mine.reasoning_tokens + usage.reasoning_tokens,
             estimated=mine.estimated or usage.estimated,
+            units=added(mine.units, usage.units),
         )
 
     def failed(self, error: GatewayError, status: Status = "error") -> None:
         self.status = status
         self.http_status = error.status
         self.error_code = error.code
+
+
+def added(
+    first: Mapping[str, float] | None, second: Mapping[str, float] | None
+) -> Mapping[str, float] | None:
+    """Units of two usages together."""
+    if not first or not second:
+        return first or second
+    return {name: first.get(name, 0) + second.get(name, 0) for name in {**first, **second}}

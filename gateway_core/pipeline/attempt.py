@@ -4,6 +4,8 @@ An attempt never awaits. The asyncio dispatcher and the callbacks of the fast pa
 feed it, so the rules for when an answer counts as one stand here once.
 """
 
+from msgspec.structs import replace
+
 from ..contracts.errors import UpstreamError
 from ..contracts.exchange import Exchange, UpstreamResponse
 from ..metering.request_record import RequestRecord
@@ -94,8 +96,12 @@ def record_failure(
     account: Account,
     error: UpstreamError,
 ) -> bool:
-    """Put an account to rest as its failure asks; true where another one may be tried."""
-    target = member.target
-    failure = classify(error, target.provider, snapshot.settings)
-    core.cooldowns.record_failure(account.id, target.model.id, error, failure)
+    """Put an account to rest as its failure asks; true where another one may be tried.
+
+    A member that rests under a name of its own leaves the account's other work alone.
+    """
+    failure = classify(error, member.target.provider, snapshot.settings)
+    if member.cooldown and failure.whole_account:
+        failure = replace(failure, whole_account=False)
+    core.cooldowns.record_failure(account.id, member.resting, error, failure)
     return failure.retry

@@ -32,8 +32,8 @@ from ..upstream.transport import arrived, is_over, read_all
 from .attempt import Attempt, record_failure
 from .context import Collaborators
 from .send import broken, send
+from .steps import answer_in_steps, refusal_of
 
-ERROR_BODY_LIMIT = 64 * 1024
 ANSWER_LIMIT = 64 * 1024 * 1024
 
 Opener = Callable[[Target, Credential], Exchange]
@@ -49,6 +49,12 @@ class Job(Struct, frozen=True, kw_only=True):
     """Seconds for one member."""
     insist: bool = False
     """An empty whole answer is asked for once more, then counts as a failure."""
+    is_service: bool = False
+    """Exchanges are ``ServiceExchange``: they may need several requests."""
+    is_route: bool = False
+    """Another member is asked only where one is not available."""
+    is_final: bool = False
+    """Nothing is sent a second time."""
 
 
 class FirstAttempt(Struct, frozen=True):
@@ -77,8 +83,14 @@ async def dispatch(
         except TimeoutError:
             refusals.last = TransportError(f"{member.name} did not answer in time", status=504)
         except MemberFailed:
-            continue
+            if job.is_route and refusals.last is not None and not is_unavailable(refusals.last):
+                break
     raise refusals.verdict(core.clock())
+
+
+def is_unavailable(error: UpstreamError) -> bool:
+    """Whether a failure is the vendor's or its account's, not the request's."""
+    return error.status in (401, 402, 403, 429) or error.status >= 500
 
 
 class MemberFailed(Exception):
@@ -149,14 +161,14 @@ async def _ask_member(
     session = job.constraints.session
     for account in core.round_robin.order(target.provider.id, accounts, snapshot.settings, session):
         sent = first if first is not None and first.attempt.account is account else None
-        cooldown = core.cooldowns.find(account.id, target.model.id)
+        cooldown = core.cooldowns.find(account.id, member.resting)
         if cooldown is not None and sent is None:
             refusals.cooldowns.append(cooldown)
             continue
         first = None  # What was sent ahead is read once.
         try:
             attempt = await _ask_account(core, member, account, job, record, sent)
-            core.cooldowns.record_success(account.id, target.model.id)
+            core.cooldowns.record_success(account.id, member.resting)
             return attempt
         except KeptElsewhere as error:
             refusals.unfit = error
@@ -170,9 +182,9 @@ async def _ask_member(
             # Vendors have been seen to repeat the key they refuse.
             error.message = redact(error.message, secrets_of(account.credential))
             refusals.last = error
-            if not record_failure(core, snapshot, member, account, error):
+            if not record_failure(core, snapshot, member, account, error) or job.is_final:
                 raise
-            cooldown = core.cooldowns.find(account.id, target.model.id)
+            cooldown = core.cooldowns.find(account.id, member.resting)
             if cooldown is not None:
                 refusals.cooldowns.append(cooldown)
         except GatewayError:
@@ -197,6 +209,9 @@ async def _ask_account(
         attempt = Attempt(member, account, job.opener(member.target, account.credential))
         answering = send(core, member.target.provider, account, attempt.exchange.request)
         attempt.begin(core, record, job.constraints.session)
+    if job.is_service:
+        await answer_in_steps(core, attempt, answering, record)
+        return attempt
     await _read_answer(core, attempt, answering, job, record)
     if not job.insist or job.stream or not is_blank(attempt.exchange):
         return attempt
@@ -231,12 +246,7 @@ async def _read_answer(
     attempt.response = response
     try:
         if not 200 <= response.status < 300:
-            parts = bytearray()
-            # The beginning is enough of an error, and a hostile vendor's may never end.
-            while len(parts) <= ERROR_BODY_LIMIT and (chunk := await response.next()):
-                parts += chunk
-            body = bytes(parts[:ERROR_BODY_LIMIT])
-            raise exchange.refusal(response.status, response.headers, body)
+            raise await refusal_of(exchange, response)
         if not job.stream:
             whole = arrived(response)
             attempt.read_whole(await _whole(core, response) if whole is None else whole)

@@ -17,7 +17,9 @@ import logging
 from math import ceil
 
 from ..contracts.asgi import ON_DISCONNECT, PUSH, REPLY, Header, Receive, Scope, Send
+from ..contracts.conversation import Conversation
 from ..contracts.errors import GatewayError, TransportError, Unavailable, UnsupportedMedia
+from ..contracts.kinds import Kind
 from ..contracts.wire import KeepAlive
 from ..upstream.transport import UpstreamAnswer, is_over
 from .attempt import Attempt
@@ -25,7 +27,7 @@ from .client_response import ClientGone, ClientResponse
 from .context import Collaborators
 from .direct_stream import DirectStream
 from .dispatch import FirstAttempt, Job, dispatch
-from .exchanges import client_side
+from .error_bodies import write_error
 from .fusion import fuse
 from .request_body import decode, whole_body
 from .request_head import RequestHead
@@ -102,9 +104,13 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
     if endpoint.json_only and not head.is_json:
         raise UnsupportedMedia("Content-Type must be application/json")
     # The length is checked before a byte is read, and again while bytes arrive.
-    body = await whole_body(receive, head.headers, core.max_body)
-    client.unread = False  # A refusal from here on need not read on first.
-    run.read(decode(body, head.headers, core.max_body))
+    if endpoint.body == "none":
+        run.read(b"", {})
+    else:
+        limit = core.max_body if endpoint.body_limit is None else endpoint.body_limit
+        body = await whole_body(receive, head.headers, limit)
+        client.unread = False  # A refusal from here on need not read on first.
+        run.read(decode(body, head.headers, limit))
     client.watch()
     if core.request_log.is_on:
         # Before interceptors, which may change or refuse the call.
@@ -145,14 +151,18 @@ async def _answer(run: RequestRun) -> Attempt:
     constraints = run.constraints(plan)
     if plan.strategy == "fusion" and plan.combo is not None and len(plan.members) > 1:
         return await fuse(core, snapshot, plan, run.translation, constraints, record)
-    conversation = run.translation.conversation
+    is_chat = run.call.kind == Kind.LLM
+    conversation = run.translation.conversation if is_chat else Conversation
     members = core.order.members(plan, snapshot, constraints.session, conversation)
     job = Job(
-        opener=run.translation.open,
+        opener=run.translation.open if is_chat else run.open_service,
         stream=run.call.stream,
         constraints=constraints,
         timeout=plan.timeout,
-        insist=plan.combo is not None,
+        insist=plan.combo is not None and is_chat,
+        is_service=not is_chat,
+        is_route=plan.is_route,
+        is_final=plan.is_final,
     )
     first = None if run.sent is None else FirstAttempt(run.attempt, run.response_head)
     return await dispatch(core, snapshot, members, job, record, first)
@@ -164,15 +174,19 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
         if run.error is not None:
             raise run.error
         headers = run.response_headers()
-        if run.call.stream:
+        # Bytes that arrive slowly are sent as they come, whatever the client has asked for.
+        is_streamed = run.call.stream or not attempt.is_complete
+        if is_streamed:
             await client.begin(headers, run.take_output())
             await _stream(run, client)
         if (written := run.close()) is not None:
             await written
-        if run.call.stream:
-            await client.end(run.ending + attempt.pending)
-        else:
+        if not is_streamed:
             await client.answer(200, attempt.pending, headers)
+        elif run.call.stream or attempt.exchange.failure is None:
+            await client.end(run.ending + attempt.pending)
+        # Bytes that broke off get no end: the server closes the connection, and the client sees
+        # that something is missing (RFC 9112, section 8).
     finally:
         response = attempt.response
         if response is not None and not is_over(response):
@@ -203,7 +217,7 @@ async def refuse(run: RequestRun, client: ClientResponse, error: GatewayError) -
     record, wire = run.record, run.head.route.wire
     if record.status == "ok":
         record.failed(error)
-    body = client_side(wire).write_error(error, record.request_id)
+    body = write_error(wire, error, record.request_id)
     headers: list[Header] = [JSON_HEADER]
     if error.retry_after is not None:
         # RFC 9110, section 10.2.3: whole seconds; zero would make clients retry at once.

@@ -14,13 +14,16 @@ of a request's life stands here or in ``Attempt``, once for both.
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from time import monotonic
+
+from msgspec import Raw
 
 from ..contracts.asgi import Header
 from ..contracts.errors import GatewayError, UpstreamError
-from ..contracts.exchange import UpstreamResponse
-from ..contracts.provider import Call
+from ..contracts.exchange import ServiceExchange, UpstreamResponse
+from ..contracts.kinds import Kind
+from ..contracts.provider import Call, Credential, FormPart, Target
 from ..identity.credentials import check_key
 from ..metering.accounting import account
 from ..metering.request_record import RequestRecord
@@ -28,6 +31,7 @@ from ..routing.access_policy import check_further, narrowed
 from ..routing.account_selection import PIN, AccountConstraints, session_of
 from ..routing.model_resolver import MAX_NAME
 from ..routing.plan import Plan, build_plan
+from ..routing.service_plan import build_service_plan, plan_for_account
 from ..upstream.response_headers import passed_on
 from ..upstream.transport import SentRequest
 from .attempt import Attempt, record_failure
@@ -74,27 +78,37 @@ class RequestRun:
 
     # From the body to a plan.
 
-    def read(self, body: bytes) -> None:
-        """Read the body as far as routing needs it. Raises BadRequest, MissingKey, InvalidKey."""
+    def read(
+        self,
+        body: bytes,
+        members: Mapping[str, Raw] | None = None,
+        form: tuple[FormPart, ...] = (),
+    ) -> None:
+        """Read the body as far as routing needs it. Raises BadRequest, MissingKey, InvalidKey.
+
+        ``members`` are given where the body is no JSON, ``form`` where it was one.
+        """
         head = self.head
-        members = members_of(body)
+        if members is None:
+            members = members_of(body)
         # Only now, because a body that cannot be read is refused with 400 whoever sent it.
         check_key(head.caller, required=self.snapshot.settings.require_api_key)
         endpoint = head.route.endpoint
         intake = endpoint.read(head.parameters, head.headers, members)
         self.record.model, self.record.stream = intake.model[:MAX_NAME], intake.stream
-        self.use(
-            Call(
-                kind=endpoint.kind,
-                format=head.route.wire.id,
-                model=intake.model,
-                stream=intake.stream,
-                body=body,
-                members=members,
-                headers=head.headers,
-                path=head.parameters,
-            )
+        call = Call(
+            kind=endpoint.kind,
+            format=head.route.wire.id,
+            model=intake.model,
+            stream=intake.stream,
+            body=body,
+            members=members,
+            headers=head.headers,
+            path=head.parameters,
         )
+        if endpoint.action or form:
+            call.action, call.form = endpoint.action, form
+        self.use(call)
 
     def use(self, call: Call) -> None:
         """Serve this call; an interceptor may have changed it."""
@@ -107,20 +121,23 @@ class RequestRun:
     def plan(self) -> Plan:
         """The members that this caller may use, in order. Raises as its parts do."""
         call, key = self.call, self.record.key
-        plan = build_plan(
-            self.snapshot,
-            call.model,
-            call.kind,
-            self.core.environment.combo_model_timeout_ms,
-            decorated=self.translation.client.decorated_models,
-        )
+        timeout_ms = self.core.environment.combo_model_timeout_ms
+        if call.kind == Kind.LLM:
+            is_decorated = self.translation.client.decorated_models
+            plan = build_plan(
+                self.snapshot, call.model, call.kind, timeout_ms, decorated=is_decorated
+            )
+        elif (endpoint := self.head.route.endpoint).by_account:
+            plan = plan_for_account(self.snapshot, endpoint, call.headers.get(PIN))
+        else:
+            plan = build_service_plan(self.snapshot, endpoint, call.model, timeout_ms)
         # Noted before the key is checked, so that a refusal is booked on the combo it was for.
         if plan.combo is not None:
             self.record.combo_id, self.record.combo_name = plan.combo.id, plan.combo.name
         if key is None:
             return plan
         check_further(key, call.members)
-        return narrowed(self.snapshot, key, plan, call.model)
+        return narrowed(self.snapshot, key, plan, "" if plan.is_route else call.model)
 
     def constraints(self, plan: Plan) -> AccountConstraints:
         """Which accounts may be asked."""
@@ -128,6 +145,15 @@ class RequestRun:
         allowed = frozenset(plan.combo.allowed_connection_ids if plan.combo else ())
         scope = frozenset[str]() if key is None else key.connections
         return AccountConstraints(self.call.headers.get(PIN), allowed, scope, session_of(self.call))
+
+    def open_service(self, target: Target, credential: Credential) -> ServiceExchange:
+        """The exchange of a call that is no chat, in the shape of answer that the client wants."""
+        call, wrap = self.call, self.head.route.endpoint.answer
+        service = target.provider.service(call.kind, call.action)
+        if service is None:
+            raise GatewayError(f"provider {target.provider.id} has no service for {call.kind}")
+        exchange = service.adapter.open(call, target, credential)
+        return exchange if wrap is None else wrap(call, exchange)
 
     def response_head(self) -> Awaitable[UpstreamResponse]:
         """The response of the first attempt; its head may have arrived. Raises TransportError,

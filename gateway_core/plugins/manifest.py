@@ -182,7 +182,7 @@ def entry(spec: ProviderSpec) -> ManifestEntry:
                 supports_vision=model.vision,
                 unsupported_params=model.unsupported,
                 target_format=model.format,
-                kind=None if model.kind is Kind.LLM else model.kind.value,
+                kind=None if model.kind == Kind.LLM else str(model.kind),
             )
             for model in spec.models
         ),

@@ -9,7 +9,7 @@ services inside, without a second list of what a field may hold.
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -46,7 +46,7 @@ def _explained(where: str, value: object, annotation: Any) -> Iterator[str]:
 def check_of(annotation: Any) -> Check:
     """A function that checks whether a value fits an annotation.
 
-    Understands classes, structs, protocols, unions, ``tuple[X, ...]``,
+    Understands classes, structs, protocols, unions, words, ``tuple[X, ...]``,
     mappings and callables, which is what the contracts are made of.
     """
     origin, inner = get_origin(annotation), get_args(annotation)
@@ -68,6 +68,8 @@ def check_of(annotation: Any) -> Check:
         if not others:
             return is_plain
         return lambda value: is_plain(value) or any(check(value) for check in others)
+    if origin is Literal:
+        return lambda value: isinstance(value, str) and value in inner
     if origin is tuple:
         fits = check_of(inner[0])
         return lambda value: isinstance(value, tuple) and all(map(fits, value))
@@ -135,5 +137,7 @@ def _wording(annotation: Any) -> str:
         return getattr(annotation, "__name__", str(annotation))
     if get_origin(annotation) is Callable:
         return "a function"
+    if get_origin(annotation) is Literal:
+        return " or ".join(map(repr, inner))
     words = ", ".join("..." if option is Ellipsis else _wording(option) for option in inner)
     return f"{get_origin(annotation).__name__}[{words}]"

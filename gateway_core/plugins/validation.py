@@ -46,10 +46,10 @@ def format_faults(wire: object) -> list[str]:
     if faults:
         return faults
     faults += _id_faults(wire.id)
-    if wire.client is None and wire.vendor is None:
+    if wire.client is None and wire.vendor is None and not wire.endpoints:
         faults.append("has neither a client nor a vendor side")
-    if wire.client is None and wire.endpoints:
-        faults.append("has endpoints but no client side")
+    if wire.client is None and any(each.kind == Kind.LLM for each in wire.endpoints):
+        faults.append("has endpoints for chat but no client side")
     for endpoint in wire.endpoints:
         if not endpoint.path.startswith("/"):
             faults.append(f"the endpoint path {endpoint.path!r} does not begin with a slash")
@@ -126,12 +126,13 @@ def mended(spec: ProviderSpec, vendor_formats: Container[str], report: Report) -
     alias = next(_sound_aliases([] if spec.alias is None else [spec.alias], note), None)
     aliases = tuple(_sound_aliases(spec.aliases, note))
     sound_models = tuple(_sound_models(models, note))
-    services: dict[Kind, Service] = {}
+    services: dict[tuple[str, str], Service] = {}
     for service in spec.services:
-        if service.kind in services:
-            note(f"the service {service.kind.value} is listed twice")
+        label = service.kind, service.action
+        if label in services:
+            note(f"the service {'/'.join(filter(None, label))} is listed twice")
         else:
-            services[service.kind] = service
+            services[label] = service
     for message in left_out:
         report(message)
     if not left_out:
@@ -211,7 +212,7 @@ def _sound_models(models: Iterable[Model], report: Report) -> Iterator[Model]:
         elif not (_is_token_count(model.context) and _is_token_count(model.max_output)):
             report(f"the model {model.id!r} is left out: it counts tokens that cannot be")
         elif (model.id, model.kind) in seen:
-            report(f"the model {model.id!r} is listed twice as {model.kind.value}")
+            report(f"the model {model.id!r} is listed twice as {model.kind}")
         else:
             seen.add((model.id, model.kind))
             yield model

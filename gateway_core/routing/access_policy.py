@@ -103,7 +103,7 @@ def permitted_members(
     name = requested if combo is None else ""
     permitted = tuple(m for m in members if allows(key, m.target, name or m.name, is_auto=is_auto))
     if not permitted:
-        raise ModelForbidden(requested)
+        raise ModelForbidden(requested or "auto")
     return permitted
 
 

@@ -77,7 +77,7 @@ def model_row(spec: ProviderSpec, model: Model, created: int) -> Row:
         owned_by=spec.id,
         name=model.name or model.id,
         display_name=model.name or model.id,
-        kind=None if model.kind is Kind.LLM else model.kind.value,
+        kind=None if model.kind == Kind.LLM else str(model.kind),
         provider_name=spec.name,
         provider_alias=spec.alias or spec.id,
         gateway_provider=spec.id,

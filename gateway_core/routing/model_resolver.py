@@ -13,7 +13,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from ..contracts.errors import BadRequest, NoCredentials, NotAChatModel, NothingToTry
+from ..contracts.errors import (
+    BadRequest,
+    NoCredentials,
+    NotAChatModel,
+    NothingToTry,
+    NotOfKind,
+)
 from ..contracts.kinds import Kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Target
@@ -39,7 +45,7 @@ class Resolved(Struct, frozen=True):
 
 
 def resolve(
-    snapshot: ConfigSnapshot, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False
+    snapshot: ConfigSnapshot, name: str, kind: str = Kind.LLM, *, decorated: bool = False
 ) -> Resolved:
     """Resolve a model name.
 
@@ -66,6 +72,8 @@ def resolve(
         return Resolved(combo=snapshot.combos[meaning])
     if "/" in meaning:
         return Resolved(target=_prefixed(snapshot, meaning, kind))
+    if kind != Kind.LLM:
+        return Resolved(target=_service_target(snapshot, meaning, kind))
     return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind))
 
 
@@ -82,7 +90,7 @@ def _is_known(snapshot: ConfigSnapshot, name: str) -> bool:
     return any(row.id == name for rows in snapshot.models.values() for row in rows)
 
 
-def _prefixed(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Target:
+def _prefixed(snapshot: ConfigSnapshot, name: str, kind: str) -> Target:
     prefix, _, rest = name.partition("/")
     provider = snapshot.registry.names.get(prefix)
     if provider is None or not rest:
@@ -92,6 +100,29 @@ def _prefixed(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Target:
     if is_node and spec.alias is not None and not _row(snapshot, spec, rest, kind):
         rest = rest.removeprefix(f"{spec.alias}/") or rest
     return _target(snapshot, provider, rest, kind)
+
+
+def _service_target(snapshot: ConfigSnapshot, name: str, kind: str) -> Target:
+    """What a bare name means for another kind than chat: a provider, for its first model of the
+    kind, or else the model of that id. Raises BadRequest."""
+    provider = snapshot.registry.names.get(name)
+    if provider is not None:
+        rows = (row for row in snapshot.models.get(provider, ()) if row.kind == kind)
+        row = next(rows, None)
+        return _target(snapshot, provider, kind if row is None else row.id, kind)
+    owners = [
+        provider
+        for provider in snapshot.accounts
+        if any(row.id == name and row.kind == kind for row in snapshot.models.get(provider, ()))
+    ]
+    if len(owners) != 1:
+        claimant = snapshot.registry.providers[_owner(snapshot, name)]
+        # The vendor that claims every other name need not do this kind of work.
+        if all(service.kind != kind for service in claimant.services):
+            count = "Several connected providers have" if owners else "No connected provider has"
+            raise BadRequest(f"{count} {name}: name it as provider/model", param="model")
+        owners = [claimant.id]
+    return _target(snapshot, owners[0], name, kind)
 
 
 def _owner(snapshot: ConfigSnapshot, name: str) -> str:
@@ -113,7 +144,7 @@ def _owner(snapshot: ConfigSnapshot, name: str) -> str:
     return claimant
 
 
-def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: Kind) -> Target:
+def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: str) -> Target:
     spec = snapshot.registry.providers.get(provider)
     if spec is None:
         raise NoCredentials(provider)
@@ -124,15 +155,17 @@ def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: Kind) -> T
     row = _row(snapshot, spec, name, kind)
     if row is None:
         other = next((row for row in snapshot.models.get(provider, ()) if row.id == name), None)
-        if kind is Kind.LLM and (other is not None or not serves_chat(snapshot, spec)):
+        if kind == Kind.LLM and (other is not None or not serves_chat(snapshot, spec)):
             raise NotAChatModel(f"{provider}/{name}")
-        row = other or Model(name, kind=kind, context=spec.default_context)
+        if other is not None:
+            raise NotOfKind(f"{provider}/{name}", kind)
+        row = Model(name, kind=kind, context=spec.default_context)
     return Target(spec, row)
 
 
-def _row(snapshot: ConfigSnapshot, spec: ProviderSpec, name: str, kind: Kind) -> Model | None:
+def _row(snapshot: ConfigSnapshot, spec: ProviderSpec, name: str, kind: str) -> Model | None:
     rows = snapshot.models.get(spec.id, ())
-    return next((row for row in rows if row.id == name and row.kind is kind), None)
+    return next((row for row in rows if row.id == name and row.kind == kind), None)
 
 
 def serves_chat(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:
@@ -140,7 +173,7 @@ def serves_chat(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:
     rows = snapshot.models.get(spec.id) or spec.models
     if spec.passthrough_models or not rows:
         return True
-    return any(row.kind is Kind.LLM for row in rows)
+    return any(row.kind == Kind.LLM for row in rows)
 
 
 def family_combo(snapshot: ConfigSnapshot, name: str, family: str) -> Combo:
@@ -158,7 +191,7 @@ def family_members(snapshot: ConfigSnapshot, family: str) -> Iterator[str]:
         if spec is None:
             continue
         for row in snapshot.models.get(provider, ()):
-            if row.kind is Kind.LLM and belongs(spec, row, family):
+            if row.kind == Kind.LLM and belongs(spec, row, family):
                 yield f"{provider}/{row.id}"
 
 

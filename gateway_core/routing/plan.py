@@ -28,6 +28,13 @@ class Member(Struct, frozen=True):
     weight: float = 1.0
     pinned: str | None = None
     """The only account this member may use."""
+    cooldown: str = ""
+    """The name under which its accounts rest; empty takes the model's."""
+
+    @property
+    def resting(self) -> str:
+        """The name under which its accounts rest."""
+        return self.cooldown or self.target.model.id
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -40,23 +47,27 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Seconds for one member."""
     judge: str | None = None
     """The model that merges the answers of a fusion."""
+    is_route: bool = False
+    """The request named no model: another member is asked only where one is not available."""
+    is_final: bool = False
+    """Nothing is sent twice, whatever becomes of it."""
 
 
 def build_plan(
-    snapshot: ConfigSnapshot, name: str, kind: Kind, default_timeout_ms: int, *, decorated: bool
+    snapshot: ConfigSnapshot, name: str, kind: str, default_timeout_ms: int, *, decorated: bool
 ) -> Plan:
     """What to try for a model's name, cached for the life of a snapshot. Raises as its parts do."""
     key = (name, kind, decorated, default_timeout_ms)
     plan: Plan | None = snapshot.memory.get(key)
     if plan is None:
         resolved = resolve(snapshot, name, kind, decorated=decorated)
-        plan = plan_resolved(snapshot, resolved, Kind.LLM, default_timeout_ms)
+        plan = plan_resolved(snapshot, resolved, kind, default_timeout_ms)
         snapshot.remember(key, plan)
     return plan
 
 
 def plan_resolved(
-    snapshot: ConfigSnapshot, resolved: Resolved, kind: Kind, default_timeout_ms: int
+    snapshot: ConfigSnapshot, resolved: Resolved, kind: str, default_timeout_ms: int
 ) -> Plan:
     """The members in their saved order. Raises NothingToTry for a combo without any."""
     if resolved.target is not None:
@@ -73,7 +84,11 @@ def plan_resolved(
             m
             for m in members
             if m.target.provider.free
-            or ((price := m.target.model.price) and price.input == 0 == price.output)
+            or (
+                (price := m.target.model.price)
+                and price.input == 0 == price.output
+                and not price.units
+            )
         )
         members = tuple(free) or members
     if not members:
@@ -89,7 +104,7 @@ def plan_resolved(
 
 
 def members_of_combo(
-    snapshot: ConfigSnapshot, combo: Combo, kind: Kind = Kind.LLM
+    snapshot: ConfigSnapshot, combo: Combo, kind: str = Kind.LLM
 ) -> tuple[Member, ...]:
     """Every target of a combo, in saved order."""
     return tuple(_members(snapshot, combo, kind, ()))
@@ -101,7 +116,7 @@ def strategy_of(own: ComboStrategy, settings: Settings) -> str:
 
 
 def _members(
-    snapshot: ConfigSnapshot, combo: Combo, kind: Kind, within: tuple[str, ...]
+    snapshot: ConfigSnapshot, combo: Combo, kind: str, within: tuple[str, ...]
 ) -> Iterator[Member]:
     """Every target of a combo; combos inside it are opened, one within itself is left out."""
     if combo.name in within or len(within) >= DEEPEST:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ..config.settings import Settings
-from ..contracts.kinds import Kind
+from ..contracts.kinds import read_kind
 from ..contracts.model import Model
 from ..contracts.provider import Credential, ProviderSpec
 from ..plugins.registry import Registry
@@ -163,7 +163,7 @@ def custom_model(row: Mapping[str, Any]) -> Model:
     return Model(
         str(row["id"]),
         name=row.get("name"),
-        kind=msgspec.convert(row.get("kind") or Kind.LLM, Kind),
+        kind=read_kind(row.get("kind")),
         context=able.get("contextWindow"),
         max_output=able.get("maxOutput"),
         tools=able.get("tools"),

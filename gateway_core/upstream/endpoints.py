@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..contracts.errors import GatewayError
 from ..contracts.exchange import UpstreamRequest
-from ..contracts.provider import Call, Credential, Target
+from ..contracts.provider import Call, Credential, Target, credential_header
 from ..contracts.wire import VendorSide, WireFormat
 from .transport import Lasting
 
@@ -66,18 +66,9 @@ def _headers(
 
 def authorization(target: Target, credential: Credential, wire: WireFormat) -> Mapping[str, str]:
     """The header that carries the account's secret; none without a secret."""
-    # An account without a key (a local server) must not send an empty credential.
-    if not credential.secret:
-        return {}
-    auth = target.provider.auth
-    header = auth.header.lower() if auth.header else None
-    if auth.scheme == "bearer":
-        return {header or "authorization": f"Bearer {credential.secret}"}
-    if auth.scheme == "raw":
-        return {header or wire.auth_header: credential.secret}
-    prefix = auth.prefix if auth.prefix is not None or header else wire.auth_prefix
-    secret = f"{prefix} {credential.secret}" if prefix else credential.secret
-    return {header or wire.auth_header: secret}
+    return credential_header(
+        target.provider.auth, credential, usual=wire.auth_header, prefix=wire.auth_prefix
+    )
 
 
 class UpstreamEndpoint(Struct, frozen=True):

@@ -293,7 +293,7 @@ async def suggest_models(admin: AdminContext, request: Request) -> Response:
         Suggestion(
             id=row.id,
             name=row.name or row.id,
-            kind=row.kind.value,
+            kind=str(row.kind),
             context_length=row.context,
         )
         for row in rows[:MOST_SUGGESTED]

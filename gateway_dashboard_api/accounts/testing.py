@@ -216,7 +216,7 @@ async def test_models(admin: AdminContext, request: Request) -> Response:
     """Test models with this account. An id without prefix is the provider's."""
     body = await read_json(request, ModelsBody)
     for each in body.models:
-        check_model(each)
+        check_model(admin.snapshot, each)
     connection = await connection_of(admin, request.path_params["id"])
     if not connection.is_active:
         raise BadRequest("Connection is not active")

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from gateway_core.contracts.errors import BadRequest, GatewayError
-from gateway_core.contracts.kinds import Kind
 from gateway_core.routing.model_resolver import resolve
 from gateway_core.routing.plan import DEEPEST, HEAVIEST
 from gateway_core.routing.snapshot import ConfigSnapshot
@@ -28,7 +27,7 @@ def check(snapshot: ConfigSnapshot, combo: Combo, before: Combo | None = None) -
     Members that were there ``before`` may stay, even when they mean nothing at the moment.
     """
     check_name(combo.name)
-    kind = kind_of(combo.kind)
+    kind = kind_of(snapshot, combo.kind)
     check_shape(combo)
     others = {each.name: each for each in snapshot.combos.values() if each.id != combo.id}
     if combo.name in others:
@@ -75,7 +74,7 @@ def check_facts(facts: Sequence[Mapping[str, Any]]) -> None:
         raise BadRequest(f"Invalid member: unknown {_shown(unknown)}, possible are {names}")
 
 
-def check_member(snapshot: ConfigSnapshot, name: str, kind: Kind) -> None:
+def check_member(snapshot: ConfigSnapshot, name: str, kind: str) -> None:
     """A member must resolve to a model or another combo."""
     if not name.strip():
         raise BadRequest("Invalid member: a model's name is empty")

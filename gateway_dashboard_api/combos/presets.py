@@ -64,7 +64,7 @@ def preview(snapshot: ConfigSnapshot, source: str) -> Preview:
         for provider in snapshot.accounts
         if provider in specs
         for row in snapshot.models.get(provider, ())
-        if row.kind is Kind.LLM
+        if row.kind == Kind.LLM
     ]
     to_create, to_skip = [], []
     for word in WORDS[source]:

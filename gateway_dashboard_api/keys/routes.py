@@ -182,7 +182,7 @@ async def show_catalog(admin: AdminContext, request: Request) -> Response:
             id=f"{admin.prefix(provider)}/{row.id}",
             name=row.name or row.id,
             provider=provider,
-            kind=row.kind.value,
+            kind=str(row.kind),
         )
         for provider in tables.accounts
         for row in tables.models.get(provider, ())

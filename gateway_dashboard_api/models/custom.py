@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, NotFound
-from gateway_core.contracts.kinds import Kind
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.model_resolver import MAX_NAME
@@ -88,13 +87,13 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 async def add(admin: AdminContext, request: Request) -> Response:
     body = await read_json(request, ModelBody, ignored=SHOWN)
     provider, identity, kind = await _read_identity(admin, body)
-    row = _apply_body({"id": identity, "kind": kind.value}, body)
+    row = _apply_body({"id": identity, "kind": str(kind)}, body)
     async with admin.writing():
         models = await _stored(admin, provider)
         spec = admin.spec(provider)
         built_in = () if spec is None else spec.models
         added = not any(_matches(row, identity, kind) for row in models) and not any(
-            row.id == identity and row.kind is kind for row in built_in
+            row.id == identity and row.kind == kind for row in built_in
         )
         if added:
             await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
@@ -118,7 +117,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     provider = await provider_of(admin, require_parameter(request, "providerAlias"), stored=True)
     identity = require_parameter(request, "id")
     word = request.query_params.get("type") or request.query_params.get("kind")
-    kind = kind_of(word) if word else None
+    kind = kind_of(admin.snapshot, word) if word else None
     async with admin.writing():
         models = await _stored(admin, provider)
         remaining = [row for row in models if not _matches(row, identity, kind)]
@@ -129,14 +128,14 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     return json_answer(Success())
 
 
-async def _read_identity(admin: AdminContext, body: ModelBody) -> tuple[str, str, Kind]:
+async def _read_identity(admin: AdminContext, body: ModelBody) -> tuple[str, str, str]:
     """Provider, id and kind. Raises BadRequest."""
     identity = (body.id or "").strip()
     if not body.provider_alias or not identity:
         raise BadRequest("providerAlias and id required")
     if len(identity) > MAX_NAME or not identity.isprintable():
         raise BadRequest("Invalid id: it is too long or not printable")
-    kind = kind_of(body.type or body.kind)
+    kind = kind_of(admin.snapshot, body.type or body.kind)
     return await provider_of(admin, body.provider_alias), identity, kind
 
 
@@ -158,5 +157,5 @@ async def _stored(admin: AdminContext, provider: str) -> list[Row]:
     return await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
 
 
-def _matches(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
+def _matches(row: Mapping[str, Any], identity: str, kind: str | None) -> bool:
     return row["id"] == identity and kind in (None, row["kind"])

@@ -1,25 +1,22 @@
 """The kinds of models, in all the spellings that clients use."""
 
-import re
-
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.contracts.kinds import Kind
-
-_OTHER_WORDS = {"webSearch": Kind.SEARCH, "webFetch": Kind.FETCH}
-_KINDS = {kind.value: kind for kind in Kind}
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+from gateway_core.contracts.kinds import Kind, read_kind
+from gateway_core.routing.snapshot import ConfigSnapshot
 
 
-def kind_of(word: str | None) -> Kind:
+def kind_of(snapshot: ConfigSnapshot, word: str | None) -> str:
     """Read ``image-to-text`` and ``imageToText`` alike; nothing means chat.
 
-    Raises BadRequest for an unknown word.
+    Raises BadRequest for a word that names no kind.
     """
-    if not word:
-        return Kind.LLM
-    if word in _OTHER_WORDS:
-        return _OTHER_WORDS[word]
-    kind = _KINDS.get(_HUMP.sub("-", word).lower())
-    if kind is None:
-        raise BadRequest(f"Invalid kind: {word[:64]}")
+    kind = read_kind(word)
+    if kind not in known_kinds(snapshot):
+        raise BadRequest(f"Invalid kind: {(word or '')[:64]}")
     return kind
+
+
+def known_kinds(snapshot: ConfigSnapshot) -> frozenset[str]:
+    """The gateway's own kinds, and those that plugins bring."""
+    formats = snapshot.registry.formats.values()
+    return frozenset({*Kind, *(e.kind for wire in formats for e in wire.endpoints)})

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from gateway_core.config.settings import MediaRoute, check_changes
 from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.kinds import read_kind
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.snapshot import ConfigSnapshot
@@ -17,7 +18,6 @@ from ..endpoint import endpoint
 from ..requests import read_json
 from ..settings.document import ROUTE, check_media_routes
 from .bodies import RouteBody
-from .kinds import kind_of
 from .views import Candidate, Route, RouteAnswer, RouteList, Served
 
 PATH = "/api/media-providers/routes"
@@ -104,7 +104,7 @@ def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
 
 def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
     """Return the models of a kind at connected providers."""
-    wire_kind = kind_of(kind)
+    wire_kind = read_kind(kind)
     specs = snapshot.registry.providers
     return tuple(
         Candidate(
@@ -115,7 +115,7 @@ def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
         for provider in snapshot.accounts
         if provider in specs
         for row in snapshot.models.get(provider, ())
-        if row.kind is wire_kind
+        if row.kind == wire_kind
     )
 
 

@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, TransportError
-from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.kinds import Kind, read_kind
 from gateway_core.http.operations import STREAM, Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.routing.account_selection import AccountConstraints
 from gateway_core.routing.model_resolver import resolve
 from gateway_core.routing.plan import plan_resolved
+from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..accounts.probes.minimal_call import build_minimal_call, call_members, intercept
@@ -67,7 +68,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def test(admin: AdminContext, request: Request) -> Response:
     body = await read_json(request, TestBody)
-    check_model(body)
+    check_model(admin.snapshot, body)
     await _check_pin(admin, request, body.connection_id)
     outcome, _ = await test_model(admin, body, body.connection_id)
     return json_answer(outcome)
@@ -77,16 +78,16 @@ async def test_batch(admin: AdminContext, request: Request) -> Response:
     """Test the first model alone: when its provider is unavailable, skip the others."""
     body = await read_json(request, ModelBatchBody)
     for each in body.models:
-        check_model(each)
+        check_model(admin.snapshot, each)
     await _check_pin(admin, request, body.connection_id)
     return Frames(_frames(admin, body.models, body.connection_id))
 
 
-def check_model(model: Asked) -> None:
+def check_model(snapshot: ConfigSnapshot, model: Asked) -> None:
     """Raises BadRequest."""
     if not strip(model.model):
         raise BadRequest("Model required")
-    kind_of(model.kind)
+    kind_of(snapshot, model.kind)
 
 
 async def _check_pin(admin: AdminContext, request: Request, connection_id: str | None) -> None:
@@ -135,7 +136,7 @@ async def _side_by_side(
 
 
 def _frame(model: Asked, outcome: TestOutcome) -> bytes:
-    row: dict[str, Any] = {"model": model.model, "kind": kind_of(model.kind).value}
+    row: dict[str, Any] = {"model": model.model, "kind": read_kind(model.kind)}
     return b"data: %b\n\n" % msgspec.json.encode({**row, **msgspec.to_builtins(outcome)})
 
 
@@ -148,7 +149,7 @@ async def test_model(
     error: GatewayError | None = None
     try:
         async with asyncio.timeout(LIMIT):
-            await _run_test(admin, kind_of(model.kind), pinned, record)
+            await _run_test(admin, read_kind(model.kind), pinned, record)
     except TimeoutError:
         error = TransportError(f"The model did not answer in {LIMIT:g} s", status=504)
     except GatewayError as caught:
@@ -172,11 +173,11 @@ async def test_model(
 
 
 async def _run_test(
-    admin: AdminContext, kind: Kind, pinned: str | None, record: RequestRecord
+    admin: AdminContext, kind: str, pinned: str | None, record: RequestRecord
 ) -> None:
     """Raises GatewayError when the test fails."""
-    if kind is not Kind.LLM:
-        raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
+    if kind != Kind.LLM:
+        raise BadRequest(f"Models of kind {kind} cannot be tested; only chat models can")
     core, snapshot = admin.core, admin.snapshot
     translation = await intercept(core, build_minimal_call(snapshot.registry.formats, record.model))
     resolved = resolve(snapshot, translation.call.model)

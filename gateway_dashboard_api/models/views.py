@@ -5,8 +5,6 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway_core.contracts.kinds import Kind
-
 
 class ModelRow(Struct, frozen=True, kw_only=True, rename="camel"):
     """``alias`` is the short name the operator gave it; ``fullModel`` is what to ask for."""
@@ -16,7 +14,7 @@ class ModelRow(Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     full_model: str
     alias: str | None
-    kind: Kind
+    kind: str
 
 
 class ModelRows(Struct, frozen=True):

@@ -93,7 +93,7 @@ def specs_of(folder: Folder) -> list[ProviderSpec]:
 
 def models_of(spec: ProviderSpec) -> list[Model]:
     """A chat model for each wire format of the vendor's models."""
-    models = [model for model in spec.models if model.kind is Kind.LLM] or [Model("model-1")]
+    models = [model for model in spec.models if model.kind == Kind.LLM] or [Model("model-1")]
     return list({model.format: model for model in reversed(models)}.values())[::-1]
 
 

@@ -21,6 +21,7 @@ class Answer:
     """An answer that is handed on when it is whole."""
 
     upstream_format = "sample"
+    following = None
 
     def __init__(self, request, media_type, reads):
         self.request, self.media_type, self.reads = request, media_type, reads
@@ -28,6 +29,9 @@ class Answer:
         self.usage = self.failure = None
         self.started = self.ended = False
         self.characters = 0
+
+    def read_head(self, headers):
+        pass
 
     def feed(self, chunk):
         self.held.append(chunk)

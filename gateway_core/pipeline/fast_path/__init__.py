@@ -13,6 +13,7 @@ the pipeline as it stands.
 """
 
 from ...contracts.asgi import DirectWriter
+from ...contracts.kinds import Kind
 from ...routing.account_selection import session_of
 from ..attempt import Attempt
 from ..context import Collaborators
@@ -48,7 +49,8 @@ def _is_eligible(core: Collaborators, head: RequestHead, body: bytes) -> bool:
     state = core.state
     if state.is_full or state.is_stopping or core.interceptors.active or core.request_log.is_on:
         return False
-    if head.route.endpoint.counting is not None or not head.is_json:
+    endpoint = head.route.endpoint
+    if endpoint.counting is not None or endpoint.kind != Kind.LLM or not head.is_json:
         return False
     return len(body) <= core.max_body and "content-encoding" not in head.headers
 

@@ -59,6 +59,8 @@ class UsageRecord(Struct, frozen=True, gc=False, rename="camel"):
     attempts: int = 1
     day: str = ""
     """The local date on which the call ended, ``YYYY-MM-DD``."""
+    units: Mapping[str, float] | None = None
+    """What was counted besides tokens, such as images or seconds."""
     dropped: tuple[str, ...] = ()
     """What could not be carried to the vendor."""
 
@@ -118,7 +120,7 @@ _COLUMNS = (
     *("connection_id", "api_key_id", "endpoint", "client_format", "upstream_format", "stream"),
     *("status", "http_status", "error_code", "input_tokens", "output_tokens", "cached_tokens"),
     *("cache_write_tokens", "reasoning_tokens", "estimated", "cost", "ttft_ms", "duration_ms"),
-    *("combo_id", "combo_name", "attempts", "dropped", "day"),
+    *("combo_id", "combo_name", "attempts", "dropped", "day", "units"),
 )
 """Of the table after its ``id``, in order. The statement does without their names: a text so long
 would be looked up for each row, which is dearer than the row."""
@@ -211,15 +213,17 @@ class UsageStore:
 def _row(behind: int, record: UsageRecord) -> tuple[Any, ...]:
     """A record's values as ``_INSERT`` takes them; ``behind`` it come so many others."""
     values = astuple(record)
-    if record.dropped:
-        return (behind, *values[:-1], msgspec.json.encode(record.dropped).decode())
-    return (behind, *values[:-1], "[]")
+    dropped = msgspec.json.encode(record.dropped).decode() if record.dropped else "[]"
+    if record.units:
+        return (behind, *values[:-2], msgspec.json.encode(record.units).decode(), dropped)
+    return (behind, *values[:-1], dropped)
 
 
 def _read(row: Row) -> UsageRow:
     fields = dict(row)
     fields["stream"] = bool(row["stream"])
     fields["estimated"] = bool(row["estimated"])
+    fields["units"] = msgspec.json.decode(row["units"]) if row["units"] else None
     fields["dropped"] = tuple(msgspec.json.decode(row["dropped"]))
     return UsageRow(**fields)
 

@@ -87,7 +87,7 @@ async def _prove(core: Core, subject: Subject, path: str) -> Proof:
     if proves or (has_list and subject.trusting and subject.model is None):
         return Proof("models")
     rows = core.snapshot.models.get(subject.spec.id) or subject.spec.models
-    known = next((row.id for row in rows if row.kind is Kind.LLM), None)
+    known = next((row.id for row in rows if row.kind == Kind.LLM), None)
     model = subject.model or known or _listed_model(fetched)
     if model is None:
         if has_list:
@@ -124,7 +124,7 @@ async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
 async def _call_model(core: Core, subject: Subject, model: str, path: str) -> None:
     spec, account = subject.spec, subject.account
     rows = core.snapshot.models.get(spec.id, spec.models)
-    row = next((row for row in rows if row.id == model and row.kind is Kind.LLM), Model(model))
+    row = next((row for row in rows if row.id == model and row.kind == Kind.LLM), Model(model))
     record = RequestRecord(core.new_id(), path, spec.format, core.clock())
     record.model = model
     try:

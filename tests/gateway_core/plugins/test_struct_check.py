@@ -63,8 +63,8 @@ def test_a_full_provider_fits() -> None:
         ({"headers": {"x": 5}}, "headers must be Mapping[str, str]"),
         ({"models": ({"id": "m"},)}, "models[0] must be Model"),
         (
-            {"models": (Model("m"), Model("n", kind="llm"))},  # type: ignore[arg-type]
-            "models[1].kind must be Kind",
+            {"models": (Model("m"), Model("n", kind=7))},  # type: ignore[arg-type]
+            "models[1].kind must be str",
         ),
         ({"options": {"a": 5}}, "options must be Mapping[str, str | bool]"),
         ({"services": (Service(Kind.SPEECH, None),)}, "services[0].adapter must be Adapter"),  # type: ignore[arg-type]

@@ -236,7 +236,7 @@ def test_one_model_id_may_do_several_kinds_of_work() -> None:
     ("wire", "fault"),
     [
         (WireFormat(id="x", dialect="x"), "has neither a client nor a vendor side"),
-        (replace(PLAIN, client=None, endpoints=(endpoint("/x"),)), "has endpoints but no client"),
+        (replace(PLAIN, client=None, endpoints=(endpoint("/x"),)), "has endpoints for chat but"),
         (replace(PLAIN, endpoints=(endpoint("x"),)), "the endpoint path 'x' does not begin with"),
         (replace(PLAIN, vendor=Client()), "vendor must be VendorSide | None"),
         (replace(PLAIN, headers={"X": "1"}), "the header name 'X' must be a word in lower case"),

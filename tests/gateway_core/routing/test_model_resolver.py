@@ -6,7 +6,7 @@ import pytest
 from snapshots import account, combo, provider, snapshot_of
 
 from gateway_core import Auth, BadRequest, GatewayError, Kind, Model, ProviderSpec
-from gateway_core.contracts.errors import NoCredentials, NotAChatModel, NothingToTry
+from gateway_core.contracts.errors import NoCredentials, NotAChatModel, NothingToTry, NotOfKind
 from gateway_core.routing.model_resolver import (
     MAX_NAME,
     Resolved,
@@ -157,7 +157,8 @@ def test_a_model_for_other_work_is_not_a_chat_model() -> None:
         with pytest.raises(NotAChatModel):
             resolve(snapshot, name)
     assert meaning(snapshot, "acme/vectors", Kind.EMBEDDING) == "acme|vectors"
-    assert meaning(snapshot, "acme/chat", Kind.EMBEDDING) == "acme|chat"
+    with pytest.raises(NotOfKind, match="acme/chat is not a model for embedding"):
+        resolve(snapshot, "acme/chat", Kind.EMBEDDING)
 
 
 def test_of_two_rows_with_one_id_the_one_of_the_wanted_kind_is_taken() -> None:

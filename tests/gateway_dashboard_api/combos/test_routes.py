@@ -110,9 +110,11 @@ async def test_a_name_is_unique(admin: AdminGateway) -> None:
     assert again["error"] == renamed["error"] == "A combo named one already exists"
 
 
-@pytest.mark.parametrize("kind", ["webSearch", "search", "image", "llm", ""])
+@pytest.mark.parametrize("kind", ["webSearch", "search", "embedding", "llm", ""])
 async def test_a_combo_may_be_for_other_work(admin: AdminGateway, kind: str) -> None:
-    combo = await made(admin, "other", "acme/vectors" if kind == "image" else "acme/x", kind=kind)
+    combo = await made(
+        admin, "other", "acme/vectors" if kind == "embedding" else "acme/x", kind=kind
+    )
 
     assert combo["kind"] == (kind or None)
 

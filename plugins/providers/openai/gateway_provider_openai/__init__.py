@@ -26,7 +26,8 @@ OPENAI = openai_compatible(
         timeout_ms=600_000,
         models=MODELS,
         options={"prompt_cache_key": True},
-    )
+    ),
+    services=("embedding", "moderation", "image"),
 )
 
 

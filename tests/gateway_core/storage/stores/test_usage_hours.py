@@ -199,7 +199,10 @@ async def test_a_ledger_from_before_the_hours_is_counted_when_it_is_migrated() -
     database = await open_sqlite(":memory:")
     await migrate(database, before, lambda: 0.0)
     rows = [record(f"2027-01-01T0{hour}:10:00.000Z", provider="acme") for hour in (1, 1, 2, 3)]
+    # Rows are written as this version writes them, with a column that is younger than the hours.
+    await database.execute("ALTER TABLE usage ADD COLUMN units TEXT")
     await UsageStore(database).insert_many(rows)
+    await database.execute("ALTER TABLE usage DROP COLUMN units")
     # The sums of the days had followed up to the third row.
     await database.execute("INSERT INTO meta (key, value) VALUES ('usage_days.seen', '3')")
 

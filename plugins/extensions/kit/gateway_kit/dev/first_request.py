@@ -53,5 +53,5 @@ def find_endpoint(plugin: str, registry: Registry) -> tuple[WireFormat | None, s
 
 def _path(wire: WireFormat) -> str | None:
     """The path of a chat endpoint whose model is named in the body."""
-    chats = (each for each in wire.endpoints if each.kind is Kind.LLM and each.counting is None)
+    chats = (each for each in wire.endpoints if each.kind == Kind.LLM and each.counting is None)
     return next((each.path for each in chats if "{" not in each.path), None)

@@ -90,5 +90,5 @@ def _dialect(wire: WireFormat) -> Dialect | None:
 
 def chat_models(spec: ProviderSpec) -> list[Model]:
     """A provider without a list accepts any model name."""
-    chat = [model for model in spec.models if model.kind is Kind.LLM]
+    chat = [model for model in spec.models if model.kind == Kind.LLM]
     return chat or ([MODEL] if spec.passthrough_models else [])

@@ -61,7 +61,7 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
 
     def models(self) -> list[Model]:
         """One chat model for each wire format that the vendor's models use."""
-        chat = [model for model in self.spec.models if model.kind is Kind.LLM]
+        chat = [model for model in self.spec.models if model.kind == Kind.LLM]
         if not chat and self.spec.passthrough_models:
             chat = [Model("model-1")]
         return list({model.format: model for model in reversed(chat)}.values())[::-1]

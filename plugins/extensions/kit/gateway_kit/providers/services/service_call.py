@@ -1,6 +1,6 @@
 """Opening a service's exchange as the gateway would, and carrying an answer through it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -8,7 +8,6 @@ from gateway_core import (
     Call,
     Credential,
     Exchange,
-    Kind,
     Model,
     Service,
     Target,
@@ -92,10 +91,10 @@ def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> ServiceResult:
 
 def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
     """The services whose kind takes a single request."""
-    samples: Mapping[Kind, ServiceSample] = {**SAMPLES, **subject.samples}
+    samples = {str(kind): sample for kind, sample in (*SAMPLES.items(), *subject.samples.items())}
     for service in subject.spec.services:
         if service.kind in samples:
-            models = [each for each in subject.spec.models if each.kind is service.kind]
+            models = [each for each in subject.spec.models if each.kind == service.kind]
             yield ServiceCall(
                 subject=subject,
                 service=service,

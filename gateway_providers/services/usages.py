@@ -1,0 +1,46 @@
+"""What vendors report of a call's use, in the members that are usual for it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway_core import Usage
+
+MOST = 1_000_000_000
+"""A larger count is no count."""
+_INPUT = ("prompt_tokens", "input_tokens", "total_tokens")
+_OUTPUT = ("completion_tokens", "output_tokens")
+
+
+def read_usage(answer: Any, units: Mapping[str, float] | None = None) -> Usage | None:
+    """Tokens and seconds that a completions-style answer reports, with ``units`` beside them;
+    ``None`` where nothing is known."""
+    reported = answer.get("usage") if isinstance(answer, Mapping) else None
+    if not isinstance(reported, Mapping):
+        reported = {}
+    found = dict(units or {})
+    if reported.get("type") == "duration":
+        seconds = reported.get("seconds")
+        if isinstance(seconds, int | float) and 0 <= seconds <= MOST:
+            found["seconds"] = float(seconds)
+    output = count_of(reported, *_OUTPUT)
+    # Of a total, only what is not the answer belongs to the question.
+    question = count_of(reported, *_INPUT[:2]) or max(0, count_of(reported, _INPUT[2]) - output)
+    cached = count_of(reported.get("prompt_tokens_details"), "cached_tokens")
+    if not (question or output or found):
+        return None
+    return Usage(
+        input_tokens=question,
+        output_tokens=output,
+        cached_tokens=cached,
+        units=found or None,
+    )
+
+
+def count_of(members: object, *names: str) -> int:
+    """The first of these members that is a count; 0 where there is none."""
+    if isinstance(members, Mapping):
+        for name in names:
+            value = members.get(name)
+            if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST:
+                return value
+    return 0
