@@ -116,6 +116,7 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         counted = await count_tokens(
             core, run.snapshot, endpoint.counting, run.translation, run.record
         )
+        run.write_row()
         await client.answer(200, counted, (JSON_HEADER,))
         return False
     _open_early(run, client)
@@ -167,8 +168,7 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
         if run.call.stream:
             await client.begin(headers, run.take_output())
             await _stream(run, client)
-        if (written := run.close()) is not None:
-            await written
+        run.close()
         if run.call.stream:
             await client.end(run.ending + attempt.pending)
         else:
@@ -203,6 +203,8 @@ async def refuse(run: RequestRun, client: ClientResponse, error: GatewayError) -
     record, wire = run.record, run.head.route.wire
     if record.status == "ok":
         record.failed(error)
+    if not client.gone:
+        run.write_row()
     body = client_side(wire).write_error(error, record.request_id)
     headers: list[Header] = [JSON_HEADER]
     if error.retry_after is not None:
