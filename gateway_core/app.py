@@ -38,6 +38,7 @@ from .metering.limits import KeyLimits
 from .metering.prices import Prices
 from .metering.request_ids import RequestIds
 from .metering.request_log import Extent, RequestLog, extent
+from .metering.shared_spending import SharedSpending
 from .pipeline.context import Collaborators, RuntimeState
 from .pipeline.interceptors import Interceptors
 from .pipeline.plugin_host import Hosts
@@ -54,6 +55,7 @@ from .routing.environment_accounts import adopt
 from .routing.snapshot import ConfigSnapshot
 from .routing.snapshot_loader import SnapshotLoader
 from .routing.strategies import MemberOrder
+from .storage.journal import Journal, recover
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
 from .upstream.egress_policy import EgressPolicy
@@ -138,6 +140,7 @@ async def _collaborators(
     """
     stores = await open_stores(data_dir, clock=clock)
     stack.push_async_callback(stores.close)
+    await recover(data_dir.journal, stores.usage)
     stored = await stores.plugin_settings.all()
     settings = plugins.settings_of(loaded, environment.variables, program, stored)
     found = registry.build(loaded, settings, trusted=frozenset(environment.trust_plugins))
@@ -176,9 +179,14 @@ async def _collaborators(
     egress_policy.learn_accounts(_credentials(state.snapshot))
     installed = tuple(zip(found.interceptor_plugins, found.interceptors, strict=True))
     interceptors = Interceptors(installed, leave_out)
-    limits = KeyLimits(stores.key_usage.spent, lambda: ledger.paused(), clock)
+    journal = Journal(data_dir.journal, secrets.token_hex(8))
+    stack.callback(journal.close)
+    spent = stores.key_usage.spent
+    if shares_data:
+        spent = SharedSpending(stores.key_usage, data_dir.journal, journal.name).spent
+    limits = KeyLimits(spent, lambda: ledger.paused(), lambda: ledger.waiting, clock)
     observe = interceptors.after if installed else None
-    ledger = Ledger(stores.usage.insert_many, prices, observe, count=limits.record)
+    ledger = Ledger(stores.usage.insert_many, journal, prices, observe, count=limits.record)
     request_log = RequestLog(stores.request_details, extent_of_log)
     await request_log.refresh()
     sessions = Sessions(

@@ -11,6 +11,7 @@ DATA_DIR/                 0700
   auth/cli-secret         lets the command line speak to its own gateway
   db/data.sqlite          the database
   db/backups/             snapshots of it
+  db/journal/             finished requests that are not in it yet
   plugin-data/NAME/       what a plugin keeps for itself, once it asks for a place
 ```
 
@@ -41,7 +42,7 @@ else:
 SECRET_BYTES = 32
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
-_OWN_DIRECTORIES = ("auth", "db", "db/backups")
+_OWN_DIRECTORIES = ("auth", "db", "db/backups", "db/journal")
 _OWN_FILES = (
     "gateway.lock",
     "gateway.address",
@@ -119,6 +120,10 @@ class DataDir:
         return self.path / "db" / "backups"
 
     @property
+    def journal(self) -> Path:
+        return self.path / "db" / "journal"
+
+    @property
     def was_started(self) -> bool:
         """True once a start has come through, so that its data must be found again."""
         return (self.path / "started").exists()
@@ -154,7 +159,7 @@ class DataDir:
             return
         lock = self._open(path, os.O_RDWR)
         try:
-            _lock(lock)
+            lock_exclusively(lock)
         except OSError as error:
             raise DataDirInUse(_in_use(self.path, _holder(lock))) from error
         finally:
@@ -166,7 +171,7 @@ class DataDir:
             raise DataDirInUse(f"{self.path} is open in this gateway already.")
         lock = self._open(self.path / "gateway.lock", os.O_RDWR | os.O_CREAT)
         try:
-            _lock(lock)
+            lock_exclusively(lock)
         except OSError as error:
             holder = _holder(lock)
             os.close(lock)
@@ -292,7 +297,8 @@ class DataDir:
             raise DataDirUnusable(_unusable(path, "opened", error)) from error
 
 
-def _lock(descriptor: int) -> None:
+def lock_exclusively(descriptor: int) -> None:
+    """Lock a file for as long as it is open. Raises OSError when somebody else has it locked."""
     if sys.platform == "win32":
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     else:

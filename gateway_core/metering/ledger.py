@@ -1,8 +1,13 @@
-"""One row for each finished request, written in batches by a task of its own."""
+"""One row for each finished request: journaled at once, written in batches by a task of its own.
+
+```text
+record ──▶ journal (one write, before the client sees the end of its answer)
+   └─────▶ queue ──▶ batch ──▶ database, and the journal's mark in the same transaction
+```
+"""
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import tzinfo
@@ -12,7 +17,8 @@ from msgspec.structs import replace
 
 from ..contracts.usage import Usage
 from ..storage.failure_log import FailureLog
-from ..storage.stores.usage import UsageRecord
+from ..storage.journal import Journal
+from ..storage.stores.usage import Mark, UsageRecord
 from .prices import Prices
 from .request_record import RequestRecord
 from .timestamps import Timestamps
@@ -25,7 +31,7 @@ RETRY_AFTER = 2.0
 
 log = logging.getLogger(__name__)
 
-Write = Callable[[Sequence[UsageRecord]], Awaitable[None]]
+Write = Callable[[Sequence[UsageRecord], Mark], Awaitable[None]]
 Observe = Callable[[UsageRecord], Awaitable[None]]
 Count = Callable[[UsageRecord], None]
 
@@ -39,26 +45,23 @@ class Ledger:
     def __init__(
         self,
         write: Write,
+        journal: Journal,
         prices: Prices,
         observe: Observe | None = None,
         zone: tzinfo | None = None,
         count: Count | None = None,
     ) -> None:
-        """``count`` is called once with each row, just before it is written."""
+        """``count`` is called once with each row, as soon as it is taken."""
         self._write = write
+        self._journal = journal
         self._observe = observe
         self._timestamps = Timestamps(zone)
         self.prices = prices
         self._count_row = count
-        self._counted = 0
-        """Rows at the head of the queue that ``count`` has seen already."""
-        self._waiting: list[UsageRecord] = []
-        self._taken = 0
-        """Requests that were ever queued."""
-        self._written = 0
-        """How many of them are in the database."""
-        self._committing: deque[tuple[int, asyncio.Future[None]]] = deque()
-        """Futures, with the value of ``_written`` that resolves each, in order."""
+        self.waiting: list[UsageRecord] = []
+        """Rows that are not in the database yet, in order."""
+        self._positions: list[int] = []
+        """Of the journal, behind each of them."""
         self._lost = 0
         self._trouble = FailureLog(
             log,
@@ -73,49 +76,31 @@ class Ledger:
         self._closed = False
 
     def record(self, record: RequestRecord) -> None:
-        """Take a finished request, once. Never waits and never raises."""
-        if self._take(record):
-            if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
-                self._begin()
-            elif self._due is None:
-                self._begin_in(FLUSH_AFTER)
+        """Take a finished request, once. Never waits and never raises.
 
-    def _take(self, record: RequestRecord) -> bool:
-        """Queue a request, unless it was queued before or the queue is full."""
+        When this returns, the row outlives the process, and is counted against its key's limits.
+        """
         if record.is_recorded:
-            return False
+            return
         record.is_recorded = True
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self.waiting) >= MOST_WAITING:
             self._lost += 1
             if self._lost in (1, 1000, 100_000):
                 log.error("the usage queue is full; %d rows could not be kept", self._lost)
-            return False
+            return
         try:
-            self._waiting.append(record_of(record, self.prices, self._timestamps))
+            row = record_of(record, self.prices, self._timestamps)
         except Exception:
             log.exception("the usage row of request %s could not be made", record.request_id)
-            return False
-        self._taken += 1
-        return True
-
-    async def commit(self, record: RequestRecord) -> None:
-        """Take a finished request and write it before going on, as far as that is possible."""
-        written = self.enqueue_commit(record)
-        if written is not None:
-            await written
-
-    def enqueue_commit(self, record: RequestRecord) -> "asyncio.Future[None] | None":
-        """Take a finished request. The future resolves when it is written, or could not be;
-        ``None`` when there is nothing to wait for.
-
-        Requests that end while others are being written share the next commit.
-        """
-        if not self._take(record):
-            return None
-        written = asyncio.get_running_loop().create_future()
-        self._committing.append((self._taken, written))
-        self._start()
-        return written
+            return
+        self._positions.append(self._journal.append(row))
+        self.waiting.append(row)
+        if self._count_row is not None:
+            self._count_row(row)
+        if len(self.waiting) >= FLUSH_ROWS and not self._pausing:
+            self._begin()
+        elif self._due is None:
+            self._begin_in(FLUSH_AFTER)
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
@@ -127,7 +112,7 @@ class Ledger:
         """Write what waits now. Raises what the database raises; nothing is lost then."""
         while self._flushing is not None:
             await asyncio.shield(self._flushing)
-        while self._waiting:
+        while self.waiting:
             await self._write_some()
 
     async def aclose(self) -> None:
@@ -136,14 +121,12 @@ class Ledger:
         try:
             await self.flush()
         except Exception:
-            log.exception("%d usage rows could not be written", len(self._waiting))
+            log.exception("%d usage rows could not be written", len(self.waiting))
 
     def _begin(self) -> None:
         self._cancel_due()
-        if not self._closed:
-            self._start()
-
-    def _start(self) -> None:
+        if self._closed:
+            return
         self._pausing = False
         if self._flushing is None:
             self._flushing = asyncio.get_running_loop().create_task(self._flush_quietly())
@@ -162,46 +145,33 @@ class Ledger:
         try:
             await self._write_some()
             # A few rows wait for others: a commit costs as much as a hundred rows.
-            while self._committing or len(self._waiting) >= FLUSH_ROWS:
+            while len(self.waiting) >= FLUSH_ROWS:
                 await self._write_some()
         except Exception as error:
             self._trouble.met(error)
-            # A client must not wait for its answer until the database is back.
-            self._resolve_waiters(self._taken)
             if not self._closed:
                 self._cancel_due()
                 self._pausing = True
                 self._begin_in(RETRY_AFTER)
         else:
-            if self._waiting and not self._closed:
+            if self.waiting and not self._closed:
                 self._begin_in(FLUSH_AFTER)
         finally:
             self._flushing = None
 
     async def _write_some(self) -> None:
         async with self._writing:  # two at once would write the same rows and forget others
-            rows = self._waiting[:FLUSH_ROWS]
-            if self._count_row is not None:
-                # Before the write, and once: rows of a write that failed come here again.
-                for row in rows[self._counted :]:
-                    self._count_row(row)
-            self._counted = max(self._counted, len(rows))
-            await self._write(rows)
+            rows = self.waiting[:FLUSH_ROWS]
+            if not rows:
+                return
+            position = self._positions[len(rows) - 1]
+            await self._write(rows, Mark(self._journal.name, position))
             self._trouble.over()
-            del self._waiting[: len(rows)]
-            self._counted -= len(rows)
-            self._written += len(rows)
-        self._resolve_waiters(self._written)
+            del self.waiting[: len(rows)], self._positions[: len(rows)]
+        self._journal.release(position)
         if self._observe is not None:
             for row in rows:
                 await self._observe(row)
-
-    def _resolve_waiters(self, number: int) -> None:
-        """Resolve the futures that wait for at most so many rows."""
-        while self._committing and self._committing[0][0] <= number:
-            written = self._committing.popleft()[1]
-            if not written.done():
-                written.set_result(None)
 
 
 def clamp_usage(usage: Usage | None) -> Usage | None:

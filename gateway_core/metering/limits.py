@@ -14,7 +14,7 @@ an operator deleted, is seen.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
 from typing import Literal
@@ -121,13 +121,7 @@ class Count:
         """Add the use of a finished call."""
         self.tokens.append((now, used.tokens))
         self.tokens_sum += used.tokens
-        spent = self.spent
-        self.spent = KeySpent(
-            day=spent.day,
-            today=spent.today.plus(used) if day == spent.day else spent.today,
-            month=spent.month.plus(used) if day[:7] == spent.day[:7] else spent.month,
-            ever=spent.ever.plus(used),
-        )
+        self.spent = self.spent.plus(used, day)
 
 
 class KeyLimits:
@@ -137,13 +131,16 @@ class KeyLimits:
         self,
         read: ReadSpent,
         still: Callable[[], AbstractAsyncContextManager[None]],
+        waiting: Callable[[], Iterable[UsageRecord]],
         clock: Callable[[], float],
         monotonic: Callable[[], float] = time.monotonic,
         zone: tzinfo | None = None,
     ) -> None:
-        """``still`` keeps the ledger from writing while the sums are read."""
+        """``still`` keeps the ledger from writing while the sums are read; ``waiting`` gives the
+        rows that it has still to write."""
         self._read = read
         self._still = still
+        self._waiting = waiting
         self._clock = clock
         self._monotonic = monotonic
         self._zone = zone
@@ -216,9 +213,13 @@ class KeyLimits:
             day = self.today()
             try:
                 # A row written between the query and the assignment would be counted twice or
-                # not at all.
+                # not at all. One that ends in between waits by then.
                 async with self._still():
-                    count.spent = await self._read(key_id, day)
+                    spent = await self._read(key_id, day)
+                    for row in self._waiting():
+                        if row.api_key_id == key_id and row.attempts > 0:
+                            spent = spent.plus(used_by(row), row.day)
+                    count.spent = spent
                     self._counts[key_id] = count
             except Exception:
                 if count.spent.day != day:

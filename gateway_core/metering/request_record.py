@@ -57,7 +57,7 @@ class RequestRecord:
         self.key = key
         self.begun = monotonic()
         self.is_counted = False
-        """Whether its use counts against a limit, so that it is written before its end is seen."""
+        """Whether the limits of its key have admitted it."""
         self.is_recorded = False
         self.first_byte: float | None = None
         """Monotonic, when the first byte of an answer went out."""

@@ -122,6 +122,7 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         counted = await count_tokens(
             core, run.snapshot, endpoint.counting, run.translation, run.record
         )
+        run.write_row()
         await client.answer(200, counted, (JSON_HEADER,))
         return False
     _open_early(run, client)
@@ -179,8 +180,7 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
         if is_streamed:
             await client.begin(headers, run.take_output())
             await _stream(run, client)
-        if (written := run.close()) is not None:
-            await written
+        run.close()
         if not is_streamed:
             await client.answer(200, attempt.pending, headers)
         elif run.call.stream or attempt.exchange.failure is None:
@@ -217,6 +217,8 @@ async def refuse(run: RequestRun, client: ClientResponse, error: GatewayError) -
     record, wire = run.record, run.head.route.wire
     if record.status == "ok":
         record.failed(error)
+    if not client.gone:
+        run.write_row()
     body = write_error(wire, error, record.request_id)
     headers: list[Header] = [JSON_HEADER]
     if error.retry_after is not None:

@@ -12,7 +12,6 @@ sockets and hands the run over to the pipeline as it is when it would have to wa
 of a request's life stands here or in ``Attempt``, once for both.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Mapping
 from time import monotonic
@@ -63,10 +62,7 @@ class RequestRun:
     error: BaseException | None = None
     """What stopped ``attempt`` on the fast path; for the pipeline to deal with."""
     ending = b""
-    """Output that is held back until the row is written, or until it can leave with the end."""
-    written: asyncio.Future[None] | None = None
-    """Done once the row of a limited key is written."""
-    _is_accounted = False
+    """Output that is held back until it can leave with the end."""
 
     def __init__(self, core: Collaborators, head: RequestHead) -> None:
         self.core, self.head = core, head
@@ -206,36 +202,31 @@ class RequestRun:
         attempt = self.attempt
         return not attempt.is_complete and attempt.exchange.failure is None
 
-    @property
-    def holds_end(self) -> bool:
-        """What is pending ends the answer. A limited key's client sees the end only once its row
-        is written: a call that follows must find this one counted."""
-        attempt = self.attempt
-        return attempt.is_read or (self.record.is_counted and attempt.exchange.ended)
-
     def take_output(self) -> bytes:
-        """What the client may have now; the end of the answer waits for ``close``."""
+        """What the client may have now. The last piece leaves with the end, after ``close``."""
         attempt = self.attempt
         output, attempt.pending = attempt.pending, b""
-        if self.holds_end:
+        if attempt.is_read:
             self.ending += output
             return b""
+        if attempt.exchange.ended:
+            self.close()
         return output
 
-    def close(self) -> "asyncio.Future[None] | None":
-        """The vendor's part is over. Gives what to wait for before the client sees the end."""
+    def close(self) -> None:
+        """The answer has ended, and its client is about to see that: the row is recorded first.
+
+        So a row that a client could know of outlives the process, and the next call of a key
+        finds this one counted. Does nothing the second time.
+        """
         attempt, record = self.attempt, self.record
         failure = attempt.exchange.failure
-        if failure is not None:
+        if failure is not None and not record.is_recorded:
             if record.status == "ok":
                 record.failed(failure, "upstream_cut" if attempt.is_complete else "error")
             # The client has bytes already, so nobody else is asked; the account rests all the same.
             record_failure(self.core, self.snapshot, attempt.member, attempt.account, failure)
-        if self.written is None and record.is_counted and not record.is_recorded:
-            self._account()
-            record.over = monotonic()  # The row is made now, so it must have its end.
-            self.written = self.core.ledger.enqueue_commit(record)
-        return self.written
+        self.write_row()
 
     # The end.
 
@@ -246,25 +237,27 @@ class RequestRun:
     def finish(self) -> None:
         """The request is over, whatever became of it: one row in the ledger."""
         core, record = self.core, self.record
-        try:
-            if self.is_answering:
-                self._account()
-        except BaseException:  # The exchange may be a plugin's.
-            log.exception("request %s failed", record.request_id)
-            record.failed(GatewayError("Request failed"))
-        record.over = monotonic()
+        self.write_row()
         core.in_flight.end(record)
-        # Takes each record once: a limited key's row may be in the queue already.
-        core.ledger.record(record)
         if record.detail is not None:
             core.request_log.end(record, record.detail)
 
-    def _account(self) -> None:
-        """Note what the answer used, once."""
-        if not self._is_accounted:
-            self._is_accounted = True
-            attempt = self.attempt
-            account(self.call, attempt.exchange, self.record, is_over=attempt.is_complete)
+    def write_row(self) -> None:
+        """Note what the answer used, and put the row into the ledger, once."""
+        record = self.record
+        if record.is_recorded:
+            return
+        if self.is_answering:
+            exchange = self.attempt.exchange
+            # What follows the frame that ends a stream adds nothing.
+            is_over = self.attempt.is_complete or exchange.ended
+            try:
+                account(self.call, exchange, record, is_over=is_over)
+            except BaseException:  # The exchange may be a plugin's.
+                log.exception("request %s failed", record.request_id)
+                record.failed(GatewayError("Request failed"))
+        record.over = monotonic()
+        self.core.ledger.record(record)
 
 
 async def _failed(response: UpstreamResponse, error: BaseException) -> UpstreamResponse:

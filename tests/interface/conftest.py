@@ -73,11 +73,11 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each request that a task took over from the fast path: whether it was late."""
     found: list[bool] = []
-    hand_over = Driver._hand_over
+    hand_over = Driver.hand_over
 
     def noted(self: Driver) -> None:
         found.append(self._run.is_late)
         hand_over(self)
 
-    monkeypatch.setattr(Driver, "_hand_over", noted)
+    monkeypatch.setattr(Driver, "hand_over", noted)
     return found

@@ -13,6 +13,7 @@ from custom_node import operator
 from gateway_process import Running, running
 
 from gateway_core.cli.event_loop import LOOPS
+from gateway_core.identity.credentials import CLI_HEADER
 
 WORKERS = 2
 
@@ -102,6 +103,27 @@ def wait_for(reached: Any) -> float:
         assert time.monotonic() - begun < 10
         time.sleep(0.05)  # another process is what is waited for
     return time.monotonic() - begun
+
+
+def test_a_call_at_one_worker_is_counted_by_another(tmp_path: Path) -> None:
+    body = {"model": "echo/echo", "messages": [{"role": "user", "content": "hi"}]}
+    new = {"name": "few", "machineId": "any", "policy": {"monthlyRequestLimit": 1}}
+    with running(tmp_path, "--workers", str(WORKERS)) as here:
+        one, other = one_each(here, tmp_path).values()
+        key = one.http.post("/api/keys", json=new).json()["key"]
+        for talk in (one, other):
+            del talk.http.headers[CLI_HEADER]
+        headers = {"authorization": f"Bearer {key}", "via": "a proxy, so that the key counts"}
+        # A worker sees within a second which keys the other one has made.
+        wait_for(lambda: other.http.get("/v1/models", headers=headers).status_code == 200)
+        codes = [
+            talk.http.post("/v1/chat/completions", json=body, headers=headers).status_code
+            for talk in (one, other)
+        ]
+        for talk in (one, other):
+            talk.http.close()
+
+    assert codes == [200, 429]
 
 
 LOGIN_VARIABLES = {

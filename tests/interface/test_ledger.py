@@ -1,10 +1,9 @@
-"""The ledger as clients meet it: one row for each request, there before a capped key sees the end.
+"""The ledger as clients meet it: one row for each request, safe before its client sees the end.
 
 Accounting rules: sections 6 and 8 of the interface.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ import httpx2
 import pytest
 from fake_vendor import Asked, Said
 from served_gateway import Served, serve_gateway
+from surviving_rows import surviving_rows
 from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
 
 from gateway_core.storage.stores.keys import KeyChange
@@ -33,6 +33,10 @@ CLIENTS: dict[str, tuple[str, dict[str, Any], bytes]] = {
     "ollama": ("/v1/api/chat", {"messages": [ASKED]}, b'"done":true'),
 }
 """The path, the body without its model, and text in the last frame of a stream."""
+POLICIES: dict[str, dict[str, int]] = {
+    "unlimited": {},
+    "limited": {"monthlyTokenLimit": 10**6},
+}
 
 
 def answer(wire: str) -> Any:
@@ -69,13 +73,8 @@ def new_key(here: Served, name: str, **policy: Any) -> tuple[str, str]:
 
 
 def stored(here: Served, key_id: str) -> list[tuple[Any, ...]]:
-    """A key's usage in the database file, read by another connection."""
-    path = here.gateway.core.data_dir.database
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
-        return database.execute(
-            "SELECT status, input_tokens, output_tokens, endpoint FROM usage WHERE api_key_id = ?",
-            (key_id,),
-        ).fetchall()
+    """What would be left of a key's usage after a kill: status and tokens."""
+    return [row[1:] for row in surviving_rows(here, key_id)]
 
 
 def request_of(client: str, vendor: str, *, stream: bool) -> tuple[str, dict[str, Any]]:
@@ -87,12 +86,18 @@ def request_of(client: str, vendor: str, *, stream: bool) -> tuple[str, dict[str
     return path, {"model": model, "stream": stream, **body}
 
 
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_row_of_a_limited_key_is_written_before_the_end_is_sent(
-    here: Served, http: httpx2.Client, taken: list[bool], client: str, vendor: str
+def test_a_row_survives_a_kill_before_the_end_is_sent(
+    here: Served,
+    http: httpx2.Client,
+    taken: list[bool],
+    client: str,
+    vendor: str,
+    policy: dict[str, int],
 ) -> None:
-    key_id, text = new_key(here, "capped", monthlyTokenLimit=10**6)
+    key_id, text = new_key(here, "any", **policy)
     path, body = request_of(client, vendor, stream=True)
 
     for number in (1, 2):
@@ -106,17 +111,18 @@ def test_the_row_of_a_limited_key_is_written_before_the_end_is_sent(
                     rows = stored(here, key_id)
 
         assert rows is not None, seen
-        assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
+        assert rows == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
         assert stored(here, key_id) == rows
 
-    assert taken == [True]
+    assert taken[-1]
 
 
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_whole_answer_is_counted_once_and_before_it_is_sent(
-    here: Served, http: httpx2.Client, taken: list[bool], client: str
+def test_the_row_of_a_whole_answer_survives_a_kill_before_it_is_sent(
+    here: Served, http: httpx2.Client, taken: list[bool], client: str, policy: dict[str, int]
 ) -> None:
-    key_id, text = new_key(here, "capped", maxTokens=10**6)
+    key_id, text = new_key(here, "any", **policy)
     path, body = request_of(client, "openai", stream=False)
 
     for number in (1, 2, 3):
@@ -126,9 +132,24 @@ def test_a_whole_answer_is_counted_once_and_before_it_is_sent(
         rows = stored(here, key_id)
 
         assert response.status_code == 200, response.text
-        assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
+        assert rows == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
 
-    assert taken == [True, True]
+    assert taken[-2:] == [True, True]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_row_of_a_refusal_survives_a_kill_before_it_is_sent(
+    here: Served, http: httpx2.Client, stream: bool
+) -> None:
+    key_id, text = new_key(here, "any")
+    body = {"model": "v-nobody/m", "stream": stream, "messages": [ASKED]}
+
+    response = http.post(
+        f"{here.url}/v1/chat/completions", json=body, headers={"authorization": f"Bearer {text}"}
+    )
+
+    assert response.status_code == 404
+    assert stored(here, key_id) == [("error", 0, 0)]
 
 
 def test_an_exhausted_limit_refuses_the_next_call(here: Served, http: httpx2.Client) -> None:

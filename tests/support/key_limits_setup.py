@@ -39,9 +39,12 @@ class KeyLimitsSetup:
         self.wall, self.steady = Clock(now.timestamp()), Clock(50.0)
         self.zone = zone
         self.days: dict[str, Spent] = {}
+        self.waiting: list[UsageRecord] = []
         self.reads = 0
         self.is_down = False
-        self.limits = KeyLimits(self.read, self.still, self.wall, self.steady, zone)
+        self.limits = KeyLimits(
+            self.read, self.still, lambda: self.waiting, self.wall, self.steady, zone
+        )
 
     async def read(self, key_id: str, day: str) -> KeySpent:
         self.reads += 1

@@ -49,10 +49,12 @@ class StreamDriver(Driver):
             self._listen()
             return
         self._on_answer()
-        is_last = attempt.is_complete
-        if attempt.exchange.failure is not None or (run.record.is_counted and run.holds_end):
+        is_last, exchange = attempt.is_complete, attempt.exchange
+        if exchange.failure is not None:
             self.hand_over()
             return
+        if is_last or exchange.ended:
+            run.close()
         headers = stream_headers(run.response_headers(), run.record.request_id.encode())
         if not self._writer.open(headers, attempt.pending, is_last=is_last):
             self.hand_over()
@@ -70,25 +72,28 @@ class StreamDriver(Driver):
         """The direct stream has stopped: at the end, for a slow client, or at a failure."""
         run, attempt, answer = self._run, self._attempt, self._answer
         exchange = attempt.exchange
-        if exchange.failure is not None or answer.failure is not None or run.record.is_counted:
-            self.hand_over()  # The end of a limited key's answer waits for its row.
+        if exchange.failure is not None or answer.failure is not None:
+            self.hand_over()
         elif answer.source is None:
             rest = answer.take()
             if rest:
                 run.on_chunk(rest)
             if run.is_streaming:
                 run.on_chunk(b"")
-            if exchange.failure is None and self._writer.end(attempt.pending):
-                self._finish()
-            else:
-                self.hand_over()
-        elif exchange.ended and self._is_pushed():
+            if exchange.failure is None:
+                run.close()
+                if self._writer.end(attempt.pending):
+                    self._finish()
+                    return
+            self.hand_over()
+        elif exchange.ended and self._is_end_pushed():
             self._listen(stream)
         else:
             self.hand_over()
 
-    def _is_pushed(self) -> bool:
+    def _is_end_pushed(self) -> bool:
         attempt = self._attempt
+        self._run.close()
         if attempt.pending and not self._writer.push(attempt.pending):
             return False
         attempt.pending = b""

@@ -1,62 +1,31 @@
 """An answer that is not streamed: sent in the callback in which its last byte arrives."""
 
-import asyncio
-
-from ...contracts.asgi import DirectWriter, Header
 from ..client_response import whole_lines
-from ..request_run import RequestRun
 from .driver import Driver
 
 
 class WholeDriver(Driver):
-    """Waits for the whole answer; that of a limited key then waits for its row."""
+    """Waits for the whole answer."""
 
-    __slots__ = ("_headers", "_written")
-
-    def __init__(self, run: RequestRun, writer: DirectWriter) -> None:
-        Driver.__init__(self, run, writer)
-        self._headers: tuple[Header, ...] = ()
-        self._written: asyncio.Future[None] | None = None
-        """Set while the answer waits for its row."""
-
-    def hand_over(self) -> None:
-        self._written = None
-        Driver.hand_over(self)
-
-    def on_client_gone(self) -> None:
-        self._written = None
-        Driver.on_client_gone(self)
+    __slots__ = ()
 
     def set_result(self, result: None, /) -> None:
-        answer, run = self._answer, self._run
+        answer, run, attempt = self._answer, self._run, self._attempt
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
             self.hand_over()  # It is no answer, so somebody else may be asked.
             return
         try:
-            self._attempt.read_whole(answer.take())
+            attempt.read_whole(answer.take())
             self._on_answer()
-            self._headers = run.response_headers()
-            written = run.close()
+            headers = run.response_headers()
+            run.close()
         except BaseException as error:  # No task is cancelled here: this is the vendor or a plugin.
             self.set_exception(error)
             return
-        if written is None:
-            self._send()
-        else:
-            self._written = written
-            written.add_done_callback(self._on_written)
-
-    def _on_written(self, written: "asyncio.Future[None]") -> None:
-        # Otherwise the client has left meanwhile, or a task answers it.
-        if written is self._written:
-            self._written = None
-            self._send()
-
-    def _send(self) -> None:
-        run, body = self._run, self._attempt.pending
+        body = attempt.pending
         try:
             ready = whole_lines(body, run.record.request_id)
-            is_sent = self._writer.reply(200, self._headers, body, ready)
+            is_sent = self._writer.reply(200, headers, body, ready)
         except RuntimeError:  # A header that cannot be sent; the pipeline reports it.
             is_sent = False
         if is_sent:

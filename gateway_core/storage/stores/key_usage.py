@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from ..database import Database, Statements
 
+MARK = "journal."
+"""Where the marks of journals begin in the table ``meta``."""
+IS_MARK = "key >= 'journal.' AND key < 'journal/'"
 _ADD_DAY = """
     INSERT INTO key_days (api_key_id, day, requests, input_tokens, output_tokens, cost)
     VALUES (:api_key_id, :day, :requests, :input_tokens, :output_tokens, :cost)
@@ -72,6 +75,15 @@ class KeySpent(Struct, frozen=True, kw_only=True):
     month: Spent = NOTHING
     ever: Spent = NOTHING
 
+    def plus(self, used: Spent, day: str) -> "KeySpent":
+        """With a call that ended on a day."""
+        return KeySpent(
+            day=self.day,
+            today=self.today.plus(used) if day == self.day else self.today,
+            month=self.month.plus(used) if day[:7] == self.day[:7] else self.month,
+            ever=self.ever.plus(used),
+        )
+
 
 class KeyUsageStore:
     """Sums for each key."""
@@ -81,8 +93,12 @@ class KeyUsageStore:
 
     async def spent(self, key_id: str, day: str) -> KeySpent:
         """What a key used on ``day``, since the first of its month, and ever."""
+        return (await self.spent_and_marks(key_id, day))[0]
+
+    async def spent_and_marks(self, key_id: str, day: str) -> tuple[KeySpent, Mapping[str, int]]:
+        """The same, and the mark of each journal at that moment."""
         rows = await self._database.fetch(
-            """
+            f"""
             SELECT 'today' AS span, requests, input_tokens, output_tokens, cost
             FROM key_days WHERE api_key_id = :key AND day = :day
             UNION ALL
@@ -93,6 +109,8 @@ class KeyUsageStore:
             UNION ALL
             SELECT 'ever', requests, input_tokens, output_tokens, cost
             FROM key_totals WHERE api_key_id = :key
+            UNION ALL
+            SELECT key, CAST(value AS BIGINT), 0, 0, 0 FROM meta WHERE {IS_MARK}
             """,
             key=key_id,
             day=day,
@@ -100,7 +118,12 @@ class KeyUsageStore:
             last=f"{day[:8]}31",
         )
         found = {row["span"]: Spent(*list(row.values())[1:]) for row in rows}
-        return KeySpent(day=day, **found)
+        marks = {
+            name.removeprefix(MARK): found.pop(name).requests
+            for name in tuple(found)
+            if name.startswith(MARK)
+        }
+        return KeySpent(day=day, **found), marks
 
     async def ever(self) -> Mapping[str, Spent]:
         """The totals of every key that was ever used."""

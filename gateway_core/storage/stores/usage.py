@@ -1,6 +1,6 @@
 """The store of usage: one row for each finished call, read by page or summed up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from ..database import Database, Row
-from .key_usage import additions, rebuild, spent_of
+from .key_usage import IS_MARK, MARK, additions, rebuild, spent_of
 from .versions import RAISE, key_of
 
 GROUP = "usage"
@@ -63,6 +63,13 @@ class UsageRecord(Struct, frozen=True, gc=False, rename="camel"):
     """What was counted besides tokens, such as images or seconds."""
     dropped: tuple[str, ...] = ()
     """What could not be carried to the vendor."""
+
+
+class Mark(Struct, frozen=True):
+    """How much of a journal is in the database."""
+
+    journal: str
+    position: int
 
 
 class UsageRow(UsageRecord, frozen=True, kw_only=True, rename="camel"):
@@ -130,6 +137,10 @@ _INSERT = (
     f"-?1,{','.join(f'?{_FIELDS.index(name) + 2}' for name in _COLUMNS)})"
 )
 """The group's number was raised by as many as there are rows; the last one gets it for its id."""
+_PUT_MARK = """
+    INSERT INTO meta (key, value) VALUES (?, ?)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+"""
 _SUMMED = (
     "input_tokens",
     "output_tokens",
@@ -153,8 +164,8 @@ class UsageStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def insert_many(self, records: Sequence[UsageRecord]) -> None:
-        """Write records, all or none."""
+    async def insert_many(self, records: Sequence[UsageRecord], mark: Mark | None = None) -> None:
+        """Write records, and the mark behind them: all or none."""
         if not records:
             return
         count = len(records)
@@ -164,8 +175,25 @@ class UsageStore:
                 (RAISE, [{"key": key_of(GROUP), "by": count}]),
                 (_INSERT, rows),
                 *additions(spent_of(records)),
+                *(
+                    []
+                    if mark is None
+                    else [(_PUT_MARK, [(f"{MARK}{mark.journal}", str(mark.position))])]
+                ),
             ]
         )
+
+    async def marks(self) -> Mapping[str, int]:
+        """The position of each journal's mark."""
+        rows = await self._database.fetch(f"SELECT key, value FROM meta WHERE {IS_MARK}")
+        return {row["key"].removeprefix(MARK): int(row["value"]) for row in rows}
+
+    async def forget_marks(self, journals: Iterable[str]) -> None:
+        """Remove the marks of journals that are gone."""
+        for journal in journals:
+            await self._database.execute(
+                "DELETE FROM meta WHERE key = :key", key=f"{MARK}{journal}"
+            )
 
     async def page(
         self, which: UsageFilter = EVERYTHING, *, limit: int = 50, offset: int = 0

@@ -3,7 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from datetime import UTC
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +22,8 @@ from gateway_core.metering.prices import Prices
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.metering.timestamps import Timestamps
 from gateway_core.storage.errors import StorageFull
-from gateway_core.storage.stores.usage import UsageRecord
+from gateway_core.storage.journal import Journal, open_journals, rows_after
+from gateway_core.storage.stores.usage import Mark, UsageRecord
 
 
 class Book:
@@ -26,17 +31,19 @@ class Book:
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
+        self.marks: list[Mark] = []
         self.attempts = 0
         self.fails = False
         self.gate: asyncio.Event | None = None
 
-    async def write(self, records: Sequence[UsageRecord]) -> None:
+    async def write(self, records: Sequence[UsageRecord], mark: Mark) -> None:
         self.attempts += 1
         if self.gate is not None:
             await self.gate.wait()
         if self.fails:
             raise StorageFull
         self.batches.append([record.request_id for record in records])
+        self.marks.append(mark)
 
     @property
     def rows(self) -> list[str]:
@@ -51,14 +58,21 @@ def numbers(count: int) -> list[str]:
     return [str(number) for number in range(count)]
 
 
-def with_ledger(work: Callable[[Ledger, Book], Awaitable[None]]) -> Book:
-    async def main() -> Book:
+def with_ledger(work: Callable[[Ledger, Book], Awaitable[None]], **more: Any) -> Book:
+    async def main(folder: Path) -> Book:
         book = Book()
-        ledger = Ledger(book.write, Prices())
-        await work(ledger, book)
+        with closing(Journal(folder, "j")) as journal:
+            await work(Ledger(book.write, journal, Prices(), **more), book)
         return book
 
-    return asyncio.run(main())
+    with TemporaryDirectory() as folder:
+        return asyncio.run(main(Path(folder)))
+
+
+def journaled(ledger: Ledger) -> list[str]:
+    """What another process would find in the journal."""
+    with open_journals(ledger._journal._folder) as journals:
+        return [row.request_id for row, _ in rows_after(journals.get("j", []), 0)]
 
 
 async def turns(until: Callable[[], bool]) -> None:
@@ -194,70 +208,46 @@ def test_two_flushes_at_once_write_each_row_once() -> None:
     assert with_ledger(work).rows == numbers(FLUSH_ROWS + 50)
 
 
-def test_requests_that_end_while_others_are_written_share_one_commit() -> None:
-    seen: list[list[str]] = []
+def test_a_row_is_journaled_and_counted_before_anything_is_awaited() -> None:
+    counted: list[str] = []
 
     async def work(ledger: Ledger, book: Book) -> None:
-        async def commit(number: int) -> None:
-            await ledger.commit(record(number))
-            seen.append([str(number), *book.rows])
-
-        book.gate = asyncio.Event()
-        tasks = [asyncio.create_task(commit(0))]
-        await turns(lambda: book.attempts == 1)
-        tasks += [asyncio.create_task(commit(number)) for number in range(1, 30)]
-        await asyncio.sleep(0)
-        book.gate.set()
-        await asyncio.gather(*tasks)
+        ledger.record(record("first"))
+        assert journaled(ledger) == counted == ["first"]
+        assert book.attempts == 0
         await ledger.aclose()
 
-    book = with_ledger(work)
+    with_ledger(work, count=lambda row: counted.append(row.request_id))
 
-    assert [len(batch) for batch in book.batches] == [1, 29]
-    assert all(number in rows for number, *rows in seen)
+    assert counted == ["first"]
 
 
-def test_a_commit_goes_on_when_its_own_row_is_written_though_others_wait() -> None:
+def test_a_batch_is_written_with_its_place_in_the_journal() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
-        first = asyncio.create_task(ledger.commit(record(0)))
-        await turns(lambda: book.attempts == 1)
+        for number in range(3):
+            ledger.record(record(number))
+        end = ledger._journal.end
         book.gate = asyncio.Event()
-        ledger.record(record(1))
-        await first
-        assert book.rows == ["0"]
+        flushing = asyncio.create_task(ledger.flush())
+        await turns(lambda: book.attempts == 1)
+        ledger.record(record("later"))
         book.gate.set()
+        await flushing
+        assert book.marks == [Mark("j", end), Mark("j", ledger._journal.end)]
         await ledger.aclose()
 
-    assert with_ledger(work).rows == ["0", "1"]
+    assert with_ledger(work).batches == [numbers(3), ["later"]]
 
 
-def test_a_commit_goes_on_without_a_database_and_its_row_is_kept(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_rows_wait_in_the_journal_while_the_database_fails() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.fails = True
-        async with asyncio.timeout(5):
-            await asyncio.gather(*(ledger.commit(record(number)) for number in range(3)))
-        assert book.rows == []
-        book.fails = False
+        for number in range(3):
+            ledger.record(record(number))
         await ledger.aclose()
+        assert journaled(ledger) == numbers(3)
 
-    assert with_ledger(work).rows == numbers(3)
-    assert "They are kept and tried again" in caplog.text
-
-
-def test_a_commit_whose_waiter_gives_up_holds_up_nobody() -> None:
-    async def work(ledger: Ledger, book: Book) -> None:
-        book.gate = asyncio.Event()
-        tasks = [asyncio.create_task(ledger.commit(record(number))) for number in range(3)]
-        await turns(lambda: book.attempts == 1)
-        tasks[1].cancel()
-        book.gate.set()
-        await asyncio.wait(tasks)
-        assert [task.cancelled() for task in tasks] == [False, True, False]
-        await ledger.aclose()
-
-    assert with_ledger(work).rows == numbers(3)
+    assert with_ledger(work).rows == []
 
 
 def test_a_row_that_cannot_be_made_is_told_and_harms_no_other(
@@ -267,7 +257,7 @@ def test_a_row_that_cannot_be_made_is_told_and_harms_no_other(
         bad = record("bad")
         bad.started_at = float("nan")
         ledger.record(bad)
-        await ledger.commit(record("good"))
+        ledger.record(record("good"))
         await ledger.aclose()
 
     assert with_ledger(work).rows == ["good"]
@@ -308,15 +298,13 @@ def test_every_row_is_shown_to_the_observer_once_it_is_written() -> None:
     async def observe(record: UsageRecord) -> None:
         seen.append(record.request_id)
 
-    async def main() -> None:
-        book = Book()
-        ledger = Ledger(book.write, Prices(), observe)
+    async def work(ledger: Ledger, book: Book) -> None:
         for number in range(3):
             ledger.record(record(number))
         await ledger.aclose()
         assert seen == book.rows
 
-    asyncio.run(main())
+    with_ledger(work, observe=observe)
 
     assert seen == numbers(3)
 

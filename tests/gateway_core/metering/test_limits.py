@@ -228,6 +228,17 @@ async def test_the_sums_are_read_again_every_ten_seconds_and_when_in_doubt() -> 
     assert (before, later, after) == ((True, 1), (False, 2), (True, 3))
 
 
+async def test_rows_that_wait_to_be_written_are_in_the_sums() -> None:
+    setup = KeyLimitsSetup(NOON)
+    setup.waiting = [record(setup.day, 5, 0, 0), record("2031-04-30", 7, 0, 0)]
+
+    refused = await setup.refused(daily_tokens=5)
+    spent = (await setup.limits.count_of("k")).spent
+
+    assert refused is not None
+    assert (spent.today.tokens, spent.month.tokens, spent.ever.tokens) == (5, 5, 12)
+
+
 async def test_without_a_database_the_last_known_sums_of_the_day_count() -> None:
     setup = KeyLimitsSetup(NOON)
     await setup.admits()
