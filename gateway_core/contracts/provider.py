@@ -209,6 +209,9 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Model ids that are not listed are accepted and sent as they stand."""
     default_context: int | None = None
     """Context window of models that name none, tokens."""
+    variants: tuple[str, ...] = ()
+    """Ends of model ids that choose how a model is served and not which one, such as ``:fast``.
+    A model that is denied or disabled is so with each of them."""
     services: tuple[Service, ...] = ()
     """Work other than chat, one adapter for each kind."""
     native: tuple[Operation, ...] = ()
@@ -222,6 +225,12 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Switches of the wire format, each documented by the format's plugin."""
     free: bool = False
     """True when every model costs nothing, as on the operator's own machine."""
+
+    def without_variant(self, model: str) -> str:
+        """The id of the model itself."""
+        return next(
+            (model.removesuffix(end) for end in self.variants if model.endswith(end)), model
+        )
 
     def further_formats(self) -> Mapping[str, str]:
         """Dialects this vendor speaks besides ``format``, each with its base URL."""
