@@ -15,7 +15,7 @@ from snapshots import provider, target
 
 from gateway_core import Usage
 from gateway_core.metering.list_prices import NAME, listed, read_table
-from gateway_core.metering.prices import MICRO, Prices
+from gateway_core.metering.prices import MICRO, Prices, priced_as
 
 ROOT = Path(__file__).parents[3]
 NAMES = [(one.id, model.id) for one in providers for model in one.models]
@@ -128,7 +128,10 @@ SPELLED = st.sampled_from(NAMES).flatmap(
 def test_names_are_understood_as_by_the_package(name: tuple[str, str]) -> None:
     usage = Usage(input_tokens=1_000_000, output_tokens=10_000)
 
-    cost, wanted = ours(*name, usage), theirs(*name, usage)
+    provider, model = name
+    # The gateway also knows dated names that the package does not list.
+    known = (theirs(provider, plain, usage) for plain in priced_as(model))
+    cost, wanted = ours(*name, usage), next((each for each in known if each is not None), None)
 
     assert (cost is None) == (wanted is None)
     assert cost is None or cost == pytest.approx(wanted, abs=1)
