@@ -32,6 +32,9 @@ class WholeDriver(Driver):
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
             self._hand_over()  # It is no answer, so somebody else may be asked.
             return
+        if answer.is_coded:
+            self._hand_over()  # A task decodes it.
+            return
         try:
             self._attempt.read_whole(answer.take())
             self._on_answer()

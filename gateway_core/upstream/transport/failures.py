@@ -84,6 +84,16 @@ def body_too_large(limit: int) -> TransportError:
     return TransportError(f"The provider's answer is larger than {limit} bytes.")
 
 
+def miscoded() -> TransportError:
+    return TransportError("The provider's answer could not be decompressed.")
+
+
+def undecodable(coding: str, package: str) -> TransportError:
+    return TransportError(
+        f"The provider compressed its answer with {coding}, which needs the package {package}."
+    )
+
+
 def abandoned() -> TransportError:
     return TransportError("The answer was closed before it was read to its end.")
 

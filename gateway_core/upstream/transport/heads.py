@@ -30,6 +30,9 @@ itself or never uses; callers' ones are left out."""
 WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 """Methods whose empty body is not announced: RFC 9110 section 8.6."""
 
+USER_AGENT = "user-agent: model-gateway\r\n"
+"""Some vendors' firewalls refuse a request without one."""
+
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -97,6 +100,8 @@ def _written(method: str, line: str, headers: Mapping[str, str]) -> bytes:
             check_value(value)
         if label:
             parts += (label, value, "\r\n")
+    if "user-agent" not in headers:
+        parts.append(USER_AGENT)
     # Without the field a server may choose any coding: RFC 9110 section 12.5.3.
     if "accept-encoding" not in headers:
         parts.append("accept-encoding: identity\r\n")
