@@ -45,7 +45,7 @@ class Direct:
         connection that died without a single byte of answer.
         """
         url = parse(request.url)
-        message = write(request, url, self._limits.first_byte)
+        message = write(request, url, self._limits)
         pool = self._pool(url)
         # No await between taking a connection and writing to it, or its alarm could close it.
         connection = pool.take() or await pool.open()
@@ -61,7 +61,7 @@ class Direct:
         Raises TransportError for a request that cannot be sent at all.
         """
         url = parse(request.url)
-        message = write(request, url, self._limits.first_byte)
+        message = write(request, url, self._limits)
         pool = self._pools.get(url.origin)
         connection = None if pool is None else pool.take()
         if connection is None:

@@ -3,7 +3,7 @@
 The sentences are fixed: no address, host or library text reaches a client.
 """
 
-from ...contracts.errors import TransportError
+from ...contracts.errors import TooSlow, TransportError
 
 
 class Stale(TransportError):
@@ -57,11 +57,11 @@ def queue_timeout() -> TransportError:
 
 
 def answer_timeout() -> TransportError:
-    return TransportError("The provider did not answer in time.", status=504)
+    return TooSlow("The provider did not answer in time.")
 
 
 def silence() -> TransportError:
-    return TransportError("The provider fell silent in the middle of its answer.", status=504)
+    return TooSlow("The provider fell silent in the middle of its answer.")
 
 
 def unanswered() -> TransportError:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ...contracts.exchange import UpstreamRequest
 from .failures import MalformedRequest
+from .limits import TransportLimits
 from .urls import Url
 
 OWN = frozenset(
@@ -58,17 +59,25 @@ class RequestBytes(Struct, frozen=True):
     body: bytes
     patience: float
     """Seconds until the head of the answer."""
+    silence: float
+    """Seconds between two pieces of its body."""
     bodiless: bool
     """The answer describes a body and has none."""
 
 
-def write(request: UpstreamRequest, url: Url, first_byte: float) -> RequestBytes:
+def write(request: UpstreamRequest, url: Url, limits: TransportLimits) -> RequestBytes:
     """Put a request into its bytes. Raises MalformedRequest."""
-    method, body, patience = request.method, request.body, request.first_byte_timeout
+    method, body = request.method, request.body
+    patience, silence = request.first_byte_timeout, request.silence_timeout
+    if patience is None:
+        patience = limits.whole if request.whole else limits.first_byte
+    if silence is None:
+        silence = limits.whole if request.whole else limits.silence
     return RequestBytes(
         write_head(method, url.line, request.headers, len(body)),
         body,
-        first_byte if patience is None else patience,
+        patience,
+        silence,
         method == "HEAD",
     )
 

@@ -69,7 +69,7 @@ class Proxied:
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         """Send and wait for the head of the answer. Raises TransportError."""
         url = parse(request.url)
-        message = write(request, url, self._limits.first_byte)
+        message = write(request, url, self._limits)
         connect, patience = self._limits.connect, message.patience
         times = {"connect": connect, "pool": connect, "write": patience, "read": patience}
         host = await self._destination(url)
@@ -92,7 +92,7 @@ class Proxied:
         except TimeoutError as error:
             raise shutting_down(sent=True) from error
         # The engine reads the dict again for the body.
-        times["read"] = self._limits.silence
+        times["read"] = message.silence
         answer = ProxiedAnswer(response)
         if too_large(response.headers):
             await answer.aclose()
