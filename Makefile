@@ -41,7 +41,7 @@ IN_IMAGE = $(shell sed -n 's/^name = //p' pyproject.toml plugins/formats/*/pypro
 lock: $(UV)
 	$(UV) lock --quiet --upgrade
 	$(UV) export --quiet --all-packages --all-extras --all-groups --no-emit-workspace --no-header --output-file requirements/lock.txt
-	$(UV) export --quiet --frozen $(addprefix --package ,$(IN_IMAGE)) --extra fast --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
+	$(UV) export --quiet --frozen $(addprefix --package ,$(IN_IMAGE)) --extra fast --extra compression --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in --output-file requirements/build.txt
 
 # What is derived from the plugin folders and the docstrings; run it after adding a plugin.

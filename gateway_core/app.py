@@ -265,6 +265,7 @@ def _limits(environment: Environment) -> TransportLimits:
         connect=environment.connect_timeout_ms / 1000,
         first_byte=environment.first_byte_timeout_ms / 1000,
         silence=environment.idle_timeout_ms / 1000,
+        whole=environment.whole_timeout_ms / 1000,
         buffer=READ_AHEAD,
     )
 

@@ -89,19 +89,22 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
     connect_timeout_ms: Annotated[
         int,
         variable("FETCH_CONNECT_TIMEOUT_MS", "How long connecting to a vendor may take.", SOME_MS),
-    ] = 10_000
+    ] = 60_000
     first_byte_timeout_ms: Annotated[
         int,
         variable(
             "STREAM_FIRST_CHUNK_TIMEOUT_MS",
-            "How long a vendor may take until the first byte of its answer.",
+            "How long a vendor may take until the first byte of a streamed answer. The setting "
+            "modelTimeouts has others for single models.",
             SOME_MS,
         ),
-    ] = 120_000
+    ] = 200_000
     idle_timeout_ms: Annotated[
         int,
-        variable("STREAM_STALL_TIMEOUT_MS", "How long a vendor may pause in an answer.", SOME_MS),
-    ] = 120_000
+        variable(
+            "STREAM_STALL_TIMEOUT_MS", "How long a vendor may pause in a streamed answer.", SOME_MS
+        ),
+    ] = 360_000
     whole_timeout_ms: Annotated[
         int,
         variable(

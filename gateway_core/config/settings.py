@@ -30,6 +30,7 @@ MediaRoute = Literal["tts", "stt", "webSearch", "webFetch", "embedding", "image"
 Sticky = Annotated[int, Meta(ge=1, le=10)]
 Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
+Timeout = Annotated[int, Meta(ge=1, le=24 * 3600 * 1000)]
 MAX_ERROR_RULES = 50
 
 
@@ -73,6 +74,15 @@ class ErrorRule(SettingsPart, frozen=True, kw_only=True, rename="camel", omit_de
     """Found in the error's text."""
     scope: Literal["model", "provider", "connection"] = "model"
     cooldown_ms: Count | None = None
+
+
+class ModelTimeouts(SettingsPart, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """How long a model may take; ``None`` follows the provider's own or the general limit."""
+
+    timeout_ms: Timeout | None = None
+    """Until the first byte of a stream, or the end of another answer."""
+    stall_timeout_ms: Timeout | None = None
+    """Between two pieces of an answer."""
 
 
 def _first_quota_page() -> Mapping[str, Any]:
@@ -129,6 +139,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     retry_delay_by_provider: Annotated[
         Mapping[str, Annotated[float, Meta(ge=0)] | Literal["auto"]],
         setting("Seconds an account rests after a failure, or auto."),
+    ] = {}
+    model_timeouts: Annotated[
+        Mapping[str, ModelTimeouts],
+        setting(
+            "Other limits of time for a model, by provider/model, or for all models of a provider."
+        ),
     ] = {}
     egress_bucketed_providers: Annotated[
         tuple[str, ...],

@@ -18,6 +18,7 @@ GatewayError
 └── UpstreamError         the vendor's answer, classified
     ├── PluginBroken      a plugin's own code failed on this request
     └── TransportError    the vendor could not be reached or broke off
+        ├── TooSlow       the vendor's time ran out
         └── HostRefused   a plugin's code wanted to send somewhere else
 """
 
@@ -281,6 +282,14 @@ class TransportError(UpstreamError):
             message, status=status, code="gateway_timeout" if status == 504 else "bad_gateway"
         )
         self.sent = sent
+
+
+class TooSlow(TransportError):
+    """The vendor took longer than it may. A slow model is no fault of the account, so none is
+    rested."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, status=504)
 
 
 class PluginBroken(UpstreamError):

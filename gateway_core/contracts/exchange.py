@@ -62,8 +62,12 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """Names in lower case; ``host``, ``content-length`` and framing are the transport's."""
     body: bytes = b""
     """The body, whole; empty for none."""
+    whole: bool = False
+    """The answer is not streamed, so all of its time may pass before its first byte."""
     first_byte_timeout: float | None = None
     """Seconds until the answer's head; ``None`` takes the transport's own limit."""
+    silence_timeout: float | None = None
+    """Seconds between two pieces of the answer; ``None`` takes the transport's own limit."""
     parts: BodyParts | None = None
     """The body in the place of ``body``, where it may be partly in files."""
 

@@ -6,8 +6,10 @@ no other attempt.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from time import monotonic
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..contracts.errors import (
     AllAccountsCooling,
@@ -17,10 +19,11 @@ from ..contracts.errors import (
     NoCredentials,
     NothingToTry,
     PluginBroken,
+    TooSlow,
     TransportError,
     UpstreamError,
 )
-from ..contracts.exchange import Exchange, UpstreamResponse
+from ..contracts.exchange import Exchange, UpstreamRequest, UpstreamResponse
 from ..contracts.provider import Credential, Target
 from ..metering.request_record import RequestRecord
 from ..routing.account_selection import AccountConstraints, eligible
@@ -31,7 +34,7 @@ from ..upstream.redaction import redact, secrets_of
 from ..upstream.transport import arrived, is_over, read_all
 from .attempt import Attempt, record_failure
 from .context import Collaborators
-from .send import broken, send
+from .send import broken, longest, send
 from .steps import answer_in_steps, refusal_of
 
 ANSWER_LIMIT = 64 * 1024 * 1024
@@ -207,7 +210,7 @@ async def _ask_account(
         attempt, answering = sent.attempt, sent.response()
     else:
         attempt = Attempt(member, account, job.opener(member.target, account.credential))
-        answering = send(core, member.target.provider, account, attempt.exchange.request)
+        answering = send(core, member.target.provider, account, _request(attempt, job))
         attempt.begin(core, record, job.constraints.session)
     if job.is_service:
         await answer_in_steps(core, attempt, answering, record)
@@ -217,12 +220,18 @@ async def _ask_account(
         return attempt
     record.add_usage(attempt.exchange.usage)
     attempt = Attempt(member, account, job.opener(member.target, account.credential))
-    answering = send(core, member.target.provider, account, attempt.exchange.request)
+    answering = send(core, member.target.provider, account, _request(attempt, job))
     record.attempts += 1
     await _read_answer(core, attempt, answering, job, record)
     if is_blank(attempt.exchange):
         raise UpstreamError("The upstream gave an empty answer")
     return attempt
+
+
+def _request(attempt: Attempt, job: Job) -> UpstreamRequest:
+    """What is sent; the exchange of a service need not say that its answer is not streamed."""
+    request = attempt.exchange.request
+    return request if job.stream or request.whole else replace(request, whole=True)
 
 
 def is_blank(exchange: Exchange) -> bool:
@@ -238,7 +247,7 @@ async def _read_answer(
     record: RequestRecord,
 ) -> None:
     """Read a response until it counts as an answer. Raises UpstreamError where it does not."""
-    exchange = attempt.exchange
+    exchange, begun = attempt.exchange, monotonic()
     response = await answering
     if record.detail is not None:
         secrets = secrets_of(attempt.account.credential)
@@ -249,7 +258,10 @@ async def _read_answer(
             raise await refusal_of(exchange, response)
         if not job.stream:
             whole = arrived(response)
-            attempt.read_whole(await _whole(core, response) if whole is None else whole)
+            if whole is None:
+                left = begun + longest(core, exchange.request) - monotonic()
+                whole = await _whole(response, left)
+            attempt.read_whole(whole)
             return
         is_started = False
         while not is_started:
@@ -262,9 +274,9 @@ async def _read_answer(
         raise
 
 
-async def _whole(core: Collaborators, response: UpstreamResponse) -> bytes:
+async def _whole(response: UpstreamResponse, within: float) -> bytes:
     try:
-        async with asyncio.timeout(core.whole_timeout):
+        async with asyncio.timeout(within):
             return await read_all(response, ANSWER_LIMIT)
     except TimeoutError:
-        raise TransportError("The upstream took too long to answer", status=504) from None
+        raise TooSlow("The upstream took too long to answer") from None

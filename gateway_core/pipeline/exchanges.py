@@ -106,7 +106,9 @@ class PassThrough:
 
     def fail(self, error: UpstreamError) -> bytes:
         given = self.relay.fail(failure_of(error))
-        self._note_failure()
+        self.ended = self.relay.ended
+        if self.relay.failure is not None and self.failure is None:
+            self.failure = error
         return given
 
     def _note_failure(self) -> None:

@@ -1,11 +1,11 @@
 """Reads the body of a request within its limit, and decodes it (RFC 9110, section 8.4)."""
 
-import zlib
 from collections.abc import Mapping
 
 from ..contracts.asgi import Message, Receive
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
 from ..upstream.body_buffer import BodyBuffer
+from ..upstream.content_codings import INFLATERS, BodyDecoder, MalformedCoding
 from .client_response import ClientGone
 
 INFLATION = 100
@@ -55,18 +55,20 @@ def _piece(message: Message) -> bytes:
 
 def inflate(body: bytes, coding: str, limit: int) -> bytes:
     """A decompressed body, which may be at most a hundred times as long as it arrived."""
-    # zlib's window bits: 16 more stand for a gzip header, 15 alone for zlib's own.
-    bits = {"gzip": 31, "x-gzip": 31, "deflate": 15}.get(coding.strip().lower())
-    if bits is None:
+    name = coding.strip().lower()
+    if name not in INFLATERS:
         raise UnsupportedMedia(f"Content-Encoding {coding} is not supported; use gzip or none")
     most = min(limit, len(body) * INFLATION)
-    inflater = zlib.decompressobj(bits)
+    decoder, pieces, size = BodyDecoder(name), list[bytes](), 0
+    decoder.feed(body)
     try:
-        plain = inflater.decompress(body, most + 1)
-    except zlib.error:
+        while size <= most and (piece := decoder.take(most + 1 - size)):
+            pieces.append(piece)
+            size += len(piece)
+    except MalformedCoding:
         raise BadRequest(f"The request body is not valid {coding}") from None
-    if len(plain) > most:
+    if size > most:
         raise BodyTooLarge(f"The request body is larger than {most} bytes when decoded")
-    if not inflater.eof or inflater.unused_data:
+    if not decoder.is_whole:
         raise BadRequest(f"The request body is not one whole {coding} stream")
-    return plain
+    return b"".join(pieces)

@@ -7,7 +7,13 @@ from functools import partial
 from traceback import format_tb
 from typing import TypeVar
 
-from ..contracts.errors import GatewayError, HostRefused, PluginBroken, TransportError
+from ..contracts.errors import (
+    GatewayError,
+    HostRefused,
+    PluginBroken,
+    TooSlow,
+    TransportError,
+)
 from ..contracts.exchange import UpstreamRequest, UpstreamResponse
 from ..contracts.provider import ProviderSpec
 from ..plugins.stopping import is_told_to_stop
@@ -79,12 +85,12 @@ async def _send(
         return await transport.send(request)
     bound = core.egress_policy.bound(provider, account.credential, transport)
     try:
-        async with asyncio.timeout(core.whole_timeout):
+        async with asyncio.timeout(longest(core, request)):
             answer = await provider.executor.send(request, account.credential, bound)
     except GatewayError:
         raise
     except TimeoutError:
-        raise TransportError("The provider's executor took too long", status=504) from None
+        raise TooSlow("The provider's executor took too long") from None
     except BaseException as error:
         if is_told_to_stop(error):
             raise
@@ -98,6 +104,11 @@ async def _send(
         type_error = TypeError(f"the executor returned {type(answer).__name__} for a response")
         raise broken(core, provider, account, type_error)
     return ExecutorAnswer(answer, partial(broken, core, provider, account))
+
+
+def longest(core: Collaborators, request: UpstreamRequest) -> float:
+    """Seconds that an answer may take which is not streamed."""
+    return max(core.whole_timeout, request.first_byte_timeout or 0.0)
 
 
 def broken(

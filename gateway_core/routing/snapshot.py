@@ -71,7 +71,9 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """A changed copy has worked nothing out yet."""
         msgspec.structs.force_setattr(self, "memory", {})
-        msgspec.structs.force_setattr(self, "ways", EndpointCache(self.registry.formats))
+        msgspec.structs.force_setattr(
+            self, "ways", EndpointCache(self.registry.formats, self.settings.model_timeouts)
+        )
 
     def remember(self, key: tuple[object, ...], value: Any) -> None:
         """Keep something in ``memory``, which begins anew before it gets large."""

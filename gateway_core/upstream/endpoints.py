@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from ..config.settings import ModelTimeouts
 from ..contracts.errors import BadRequest, GatewayError
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target, credential_header
@@ -13,6 +14,7 @@ from ..contracts.wire import VendorSide, WireFormat
 from .transport import Lasting
 
 JSON = "application/json"
+USUAL_TIMEOUTS = ModelTimeouts()
 MOST_ENDPOINTS = 4096
 """Endpoints that are remembered."""
 _has_dots = re.compile(r"/(?:\.|%2[eE]){1,2}(?:[/?#]|$)").search
@@ -83,8 +85,12 @@ class UpstreamEndpoint(Struct, frozen=True):
     url: str
     headers: Mapping[str, str]
     """Without what comes from the client."""
+    whole: bool
+    """Its answers are not streamed."""
     patience: float | None
     """Seconds until the first byte of an answer."""
+    silence: float | None
+    """Seconds between two pieces of an answer."""
 
     def request(self, call: Call, body: bytes) -> UpstreamRequest:
         """The request for one call."""
@@ -94,15 +100,23 @@ class UpstreamEndpoint(Struct, frozen=True):
                 shown = headers(call, self.target, self.credential, self.wire)
                 break
         return UpstreamRequest(
-            url=self.url, headers=shown, body=body, first_byte_timeout=self.patience
+            url=self.url,
+            headers=shown,
+            body=body,
+            whole=self.whole,
+            first_byte_timeout=self.patience,
+            silence_timeout=self.silence,
         )
 
 
 class EndpointCache:
     """Remembers resolved endpoints, except those whose address a plugin's code chooses."""
 
-    def __init__(self, formats: Mapping[str, WireFormat]) -> None:
-        self._formats = formats
+    def __init__(
+        self, formats: Mapping[str, WireFormat], timeouts: Mapping[str, ModelTimeouts] = {}
+    ) -> None:
+        """``timeouts`` are those that differ, by ``provider/model`` or provider."""
+        self._formats, self._timeouts = formats, timeouts
         self._endpoints: dict[tuple[str, str, str, str, bool], UpstreamEndpoint] = {}
 
     def find(
@@ -125,7 +139,8 @@ class EndpointCache:
         ):
             wire = spoken(client, target, self._formats)
             path = vendor_side(wire).path(target.model.id, stream)
-            endpoint = resolve_endpoint(target, credential, wire, path)
+            timeouts = timeouts_of(target, self._timeouts) if self._timeouts else USUAL_TIMEOUTS
+            endpoint = resolve_endpoint(target, credential, wire, path, timeouts, whole=not stream)
             # A plugin's function may choose another address for each call.
             if target.provider.url_builder is None and target.provider.executor is None:
                 if len(self._endpoints) >= MOST_ENDPOINTS:
@@ -151,8 +166,24 @@ def vendor_side(wire: WireFormat) -> VendorSide:
     return wire.vendor
 
 
+def timeouts_of(target: Target, timeouts: Mapping[str, ModelTimeouts]) -> ModelTimeouts:
+    """The operator's limits for a model, under any of its provider's names."""
+    spec, model = target.provider, target.model.id
+    names = [name for name in (spec.id, spec.alias, *spec.aliases) if name]
+    for name in (*(f"{name}/{model}" for name in names), *names):
+        if name in timeouts:
+            return timeouts[name]
+    return USUAL_TIMEOUTS
+
+
 def resolve_endpoint(
-    target: Target, credential: Credential, wire: WireFormat, path: str
+    target: Target,
+    credential: Credential,
+    wire: WireFormat,
+    path: str,
+    timeouts: ModelTimeouts = USUAL_TIMEOUTS,
+    *,
+    whole: bool = True,
 ) -> UpstreamEndpoint:
     """Build an endpoint; ``path`` is the format's own. Raises BadRequest for a model whose name
     would change the path."""
@@ -162,14 +193,17 @@ def resolve_endpoint(
     fixed: Mapping[str, str] = _headers({}, target, credential, wire)
     if target.provider.executor is None:  # An executor is a plugin's, and may change them.
         fixed = Lasting(fixed)
-    timeout = target.provider.timeout_ms
+    timeout = timeouts.timeout_ms or target.provider.timeout_ms
+    stall = timeouts.stall_timeout_ms
     return UpstreamEndpoint(
         target,
         credential,
         wire,
         address,
         fixed,
+        whole,
         None if timeout is None else timeout / 1000,
+        None if stall is None else stall / 1000,
     )
 
 

@@ -42,8 +42,8 @@ class StreamDriver(Driver):
     def _start(self) -> None:
         """Nothing was part of an answer so far; what has arrived now may be."""
         run, attempt, answer = self._run, self._attempt, self._answer
-        if answer.failure is not None or answer.status // 100 != 2:
-            self.hand_over()  # It is no answer, so somebody else may be asked.
+        if answer.failure is not None or answer.status // 100 != 2 or answer.is_coded:
+            self.hand_over()  # It is no answer, so somebody else may be asked; or is compressed.
             return
         if not attempt.read_start(answer.take(), is_last=answer.source is None):
             self._listen()

@@ -14,6 +14,9 @@ class WholeDriver(Driver):
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
             self.hand_over()  # It is no answer, so somebody else may be asked.
             return
+        if answer.is_coded:
+            self.hand_over()  # A task decodes it.
+            return
         try:
             attempt.read_whole(answer.take())
             self._on_answer()

@@ -71,6 +71,9 @@ class UpstreamAnswer:
         self.taker: Taker | None = None
         """Set while what comes is given on as it comes."""
 
+    is_coded = False
+    """The body has a content coding: it is read by way of ``decoded``."""
+
     async def next(self) -> bytes:
         """All body bytes that have come since the last call; ``b""`` at the end.
 

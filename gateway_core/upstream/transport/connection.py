@@ -72,7 +72,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         self._used = False
         self._unsent: memoryview | None = None
         self._full = False
-        self._patience = 0.0
+        self._patience = self._silence = 0.0
         self._deadline = math.inf
         self._received = False
         """More of a body has come since the alarm was looked at."""
@@ -95,8 +95,8 @@ class UpstreamConnection(asyncio.BufferedProtocol):
             raise Stale(sent=False)
         answer = self._answer = UpstreamAnswer(self)
         self._reader.begin(answer, bodiless=message.bodiless)
-        self._patience = patience = message.patience
-        self._expect_by(self._loop.time() + patience)
+        self._patience, self._silence = message.patience, message.silence
+        self._expect_by(self._loop.time() + self._patience)
         body = message.body
         try:
             if len(body) <= SLICE:
@@ -320,7 +320,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
 
     def _expect_more(self) -> None:
         """More of a body is to come."""
-        now, silence = self._loop.time(), self._limits.silence
+        now, silence = self._loop.time(), self._silence
         self._received, self._deadline = False, now + silence
         if now + silence / LOOKS < self._alarm_at:
             self._set_alarm(now + silence / LOOKS)
@@ -335,7 +335,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         now, limits = self._loop.time(), self._limits
         answer = self._answer
         if self._received:
-            self._received, self._deadline = False, now + limits.silence
+            self._received, self._deadline = False, now + self._silence
         waited_for = answer is None or answer.waiter is not None
         # While nobody waits, the reader is slow and not the vendor: its silence does not count.
         if now >= self._deadline and waited_for:
@@ -345,5 +345,5 @@ class UpstreamConnection(asyncio.BufferedProtocol):
                 self._fail(silence() if answer.status else answer_timeout())
             return
         # Never further away than an idle connection's end, so that ends are never too late.
-        latest = now + min(limits.keep_alive, limits.silence / LOOKS)
+        latest = now + min(limits.keep_alive, self._silence / LOOKS)
         self._set_alarm(min(self._deadline, latest) if self._deadline > now else latest)

@@ -7,9 +7,10 @@ from functools import partial
 from msgspec import Struct
 
 from ...contracts.errors import TransportError
-from ...contracts.exchange import UpstreamRequest
+from ...contracts.exchange import UpstreamRequest, UpstreamResponse
 from .answers import UpstreamAnswer
 from .connection import UpstreamConnection
+from .decoding import decoded
 from .dialling import Dialler
 from .failures import Stale, shutting_down
 from .heads import RequestBytes, write
@@ -37,21 +38,22 @@ class Direct:
         self._closed = False
         self._emptied = asyncio.Event()
 
-    async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
+    async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         """Send and wait for the head of the answer. Raises TransportError.
 
         A request is sent a second time only when it went out on a kept
         connection that died without a single byte of answer.
         """
         url = parse(request.url)
-        message = write(request, url, self._limits.first_byte)
+        message = write(request, url, self._limits)
         pool = self._pool(url)
         # No await between taking a connection and writing to it, or its alarm could close it.
         connection = pool.take() or await pool.open()
         try:
-            return await connection.exchange(message)
+            answer = await connection.exchange(message)
         except Stale as stale:
-            return await self._send_again(url, message, stale)
+            answer = await self._send_again(url, message, stale)
+        return await decoded(answer) if answer.is_coded else answer
 
     def begin(self, request: UpstreamRequest) -> SentRequest | None:
         """Send at once; ``None``, and nothing is sent, where no kept connection is free.
@@ -59,7 +61,7 @@ class Direct:
         Raises TransportError for a request that cannot be sent at all.
         """
         url = parse(request.url)
-        message = write(request, url, self._limits.first_byte)
+        message = write(request, url, self._limits)
         pool = self._pools.get(url.origin)
         connection = None if pool is None else pool.take()
         if connection is None:
@@ -69,12 +71,13 @@ class Direct:
         except Stale:
             return None
 
-    async def finish(self, begun: SentRequest) -> UpstreamAnswer:
+    async def finish(self, begun: SentRequest) -> UpstreamResponse:
         """Wait for the head of an answer, as ``send`` does. Raises TransportError."""
         try:
-            return await begun.connection.headed(begun.answer)
+            answer = await begun.connection.headed(begun.answer)
         except Stale as stale:
-            return await self._send_again(begun.url, begun.message, stale)
+            answer = await self._send_again(begun.url, begun.message, stale)
+        return await decoded(answer) if answer.is_coded else answer
 
     def counts(self) -> Iterator[ConnectionCounts]:
         """One for every origin that has connections."""

@@ -3,7 +3,7 @@
 The sentences are fixed: no address, host or library text reaches a client.
 """
 
-from ...contracts.errors import TransportError
+from ...contracts.errors import TooSlow, TransportError
 
 
 class Stale(TransportError):
@@ -57,11 +57,11 @@ def queue_timeout() -> TransportError:
 
 
 def answer_timeout() -> TransportError:
-    return TransportError("The provider did not answer in time.", status=504)
+    return TooSlow("The provider did not answer in time.")
 
 
 def silence() -> TransportError:
-    return TransportError("The provider fell silent in the middle of its answer.", status=504)
+    return TooSlow("The provider fell silent in the middle of its answer.")
 
 
 def unanswered() -> TransportError:
@@ -82,6 +82,16 @@ def head_too_large() -> TransportError:
 
 def body_too_large(limit: int) -> TransportError:
     return TransportError(f"The provider's answer is larger than {limit} bytes.")
+
+
+def miscoded() -> TransportError:
+    return TransportError("The provider's answer could not be decompressed.")
+
+
+def undecodable(coding: str, package: str) -> TransportError:
+    return TransportError(
+        f"The provider compressed its answer with {coding}, which needs the package {package}."
+    )
 
 
 def abandoned() -> TransportError:

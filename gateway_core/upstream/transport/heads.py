@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ...contracts.exchange import UpstreamRequest
 from .failures import MalformedRequest
+from .limits import TransportLimits
 from .urls import Url
 
 OWN = frozenset(
@@ -29,6 +30,9 @@ itself or never uses; callers' ones are left out."""
 
 WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 """Methods whose empty body is not announced: RFC 9110 section 8.6."""
+
+USER_AGENT = "user-agent: model-gateway\r\n"
+"""Some vendors' firewalls refuse a request without one."""
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -55,17 +59,25 @@ class RequestBytes(Struct, frozen=True):
     body: bytes
     patience: float
     """Seconds until the head of the answer."""
+    silence: float
+    """Seconds between two pieces of its body."""
     bodiless: bool
     """The answer describes a body and has none."""
 
 
-def write(request: UpstreamRequest, url: Url, first_byte: float) -> RequestBytes:
+def write(request: UpstreamRequest, url: Url, limits: TransportLimits) -> RequestBytes:
     """Put a request into its bytes. Raises MalformedRequest."""
-    method, body, patience = request.method, request.body, request.first_byte_timeout
+    method, body = request.method, request.body
+    patience, silence = request.first_byte_timeout, request.silence_timeout
+    if patience is None:
+        patience = limits.whole if request.whole else limits.first_byte
+    if silence is None:
+        silence = limits.whole if request.whole else limits.silence
     return RequestBytes(
         write_head(method, url.line, request.headers, len(body)),
         body,
-        first_byte if patience is None else patience,
+        patience,
+        silence,
         method == "HEAD",
     )
 
@@ -97,6 +109,8 @@ def _written(method: str, line: str, headers: Mapping[str, str]) -> bytes:
             check_value(value)
         if label:
             parts += (label, value, "\r\n")
+    if "user-agent" not in headers:
+        parts.append(USER_AGENT)
     # Without the field a server may choose any coding: RFC 9110 section 12.5.3.
     if "accept-encoding" not in headers:
         parts.append("accept-encoding: identity\r\n")

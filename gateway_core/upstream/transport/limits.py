@@ -16,12 +16,14 @@ class TransportLimits(Struct, frozen=True, kw_only=True):
     """Open at once to one origin; further requests queue."""
     keep_alive: float = 30.0
     """How long an idle connection is kept."""
-    connect: float = 10.0
+    connect: float = 60.0
     """Look-up, connection and TLS together; also the wait for a free connection."""
-    first_byte: float = 120.0
+    first_byte: float = 200.0
     """Until the head of an answer."""
-    silence: float = 120.0
+    silence: float = 360.0
     """Between two pieces of a body."""
+    whole: float = 600.0
+    """Takes the place of both for an answer that is not streamed."""
     buffer: int = 256 * 1024
     """Received and not yet read, per answer; reading stops above it."""
 

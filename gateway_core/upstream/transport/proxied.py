@@ -7,8 +7,9 @@ from typing import cast
 import httpcore2
 
 from ...contracts.errors import TransportError
-from ...contracts.exchange import UpstreamRequest
+from ...contracts.exchange import UpstreamRequest, UpstreamResponse
 from .addresses import AddressPolicy
+from .decoding import decoded
 from .dialling import Tls
 from .engine import SOCKS, Backend, Witness, in_time, open_pool, read_proxy, translate_errors
 from .failures import (
@@ -65,10 +66,10 @@ class Proxied:
         # Closing the pool leaves requests that still connect or wait for a place hanging.
         self._spans = Spans()
 
-    async def send(self, request: UpstreamRequest) -> "ProxiedAnswer":
+    async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         """Send and wait for the head of the answer. Raises TransportError."""
         url = parse(request.url)
-        message = write(request, url, self._limits.first_byte)
+        message = write(request, url, self._limits)
         connect, patience = self._limits.connect, message.patience
         times = {"connect": connect, "pool": connect, "write": patience, "read": patience}
         host = await self._destination(url)
@@ -91,7 +92,7 @@ class Proxied:
         except TimeoutError as error:
             raise shutting_down(sent=True) from error
         # The engine reads the dict again for the body.
-        times["read"] = self._limits.silence
+        times["read"] = message.silence
         answer = ProxiedAnswer(response)
         if too_large(response.headers):
             await answer.aclose()
@@ -99,7 +100,7 @@ class Proxied:
         if self._behind and answer.status == PROXY_REFUSED:
             await answer.aclose()
             raise proxy_failed()
-        return answer
+        return await decoded(answer) if "content-encoding" in answer.headers else answer
 
     async def aclose(self) -> None:
         """Close every connection; pending requests get a TransportError."""

@@ -108,12 +108,8 @@ class Reader:
             raise Enough
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if len(name) == 17 and name.lower() == b"transfer-encoding":
-            # No TE was sent, so chunked is the only coding a server may use (RFC 9112 section
-            # 7.4), and only once (section 6.1).
-            if self._coded or value.strip().lower() != b"chunked":
-                raise garbage()
-            self._coded = True
+        if 16 <= len(name) <= 17:
+            self._note_coding(name.lower(), value.strip().lower())
         self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
@@ -150,3 +146,13 @@ class Reader:
         else:
             # An interim answer has ended; the real one follows.
             self._fields = []
+
+    def _note_coding(self, name: bytes, value: bytes) -> None:
+        if name == b"transfer-encoding":
+            # No TE was sent, so chunked is the only coding a server may use (RFC 9112 section
+            # 7.4), and only once (section 6.1).
+            if self._coded or value != b"chunked":
+                raise garbage()
+            self._coded = True
+        elif name == b"content-encoding" and self._fields is not self._trailers:
+            self.answer.is_coded = value not in (b"", b"identity")

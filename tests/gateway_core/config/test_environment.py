@@ -22,8 +22,8 @@ def test_an_empty_environment_gives_every_default() -> None:
 
     assert environment == Environment()
     assert environment.max_body_mb == 50
-    assert (environment.connect_timeout_ms, environment.first_byte_timeout_ms) == (10_000, 120_000)
-    assert (environment.idle_timeout_ms, environment.whole_timeout_ms) == (120_000, 600_000)
+    assert (environment.connect_timeout_ms, environment.first_byte_timeout_ms) == (60_000, 200_000)
+    assert (environment.idle_timeout_ms, environment.whole_timeout_ms) == (360_000, 600_000)
     assert (environment.keepalive_ms, environment.plugin_timeout_ms) == (10_000, 10_000)
 
 

@@ -9,6 +9,7 @@ from snapshots import provider
 
 from gateway_core import UpstreamError
 from gateway_core.config.settings import read_settings
+from gateway_core.contracts.errors import TooSlow
 from gateway_core.routing.failure_rules import SEVEN_DAYS, STAY, FailureClass, classify
 
 ACME = provider("acme")
@@ -25,6 +26,13 @@ def verdict(
 
 def rules(*given: dict[str, Any]) -> dict[str, Any]:
     return {"providerErrorRules": {"acme": list(given)}}
+
+
+def test_a_slow_model_rests_no_account_unless_a_rule_says_so() -> None:
+    slow, settings = TooSlow("late"), read_settings(rules({"status": 504, "cooldownMs": 5}))
+
+    assert classify(slow, ACME, read_settings({})) == FailureClass(retry=True)
+    assert classify(slow, ACME, settings).cooldown == 0.005
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from snapshots import call, provider, target
 
 from gateway_core import Auth, Credential, WireFormat
+from gateway_core.config.settings import ModelTimeouts
 from gateway_core.upstream.endpoints import EndpointCache, authorization, headers, request, url
 from gateway_core.upstream.transport import Lasting
 from gateway_core.upstream.transport.heads import write_head
@@ -84,6 +85,26 @@ def test_a_vendors_time_is_told_in_seconds() -> None:
     made = request(call(), target(slow), account(), WIRE, b"{}", "/p")
 
     assert (made.url, made.body, made.first_byte_timeout) == ("u/p", b"{}", 1.5)
+
+
+def test_a_models_own_times_win_over_its_providers_under_any_of_its_names() -> None:
+    spec = target(provider("acme", alias="a", base_url="u", format="openai", timeout_ms=1500))
+    both = ModelTimeouts(timeout_ms=2000, stall_timeout_ms=3000)
+
+    found = [
+        EndpointCache({"openai": CHAT}, timeouts).find(spec, account(), CHAT, stream=True)
+        for timeouts in ({}, {"acme": both}, {f"a/{spec.model.id}": both, "acme": ModelTimeouts()})
+    ]
+
+    assert [(each.patience, each.silence) for each in found] == [(1.5, None), (2, 3), (2, 3)]
+
+
+def test_a_request_says_whether_its_answer_is_streamed() -> None:
+    ways, spec = EndpointCache({"openai": CHAT}), target(provider("a", format="openai"))
+
+    for stream in (True, False):
+        way = ways.find(spec, account(), CHAT, stream=stream)
+        assert way.request(call(format="openai"), b"{}").whole is not stream
 
 
 def test_a_way_is_worked_out_once_for_each_account_model_and_format() -> None:

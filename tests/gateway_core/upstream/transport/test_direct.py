@@ -26,6 +26,7 @@ def test_the_request_goes_out_as_it_was_given(run, serve, open_network, fetch):
                 "POST /v1/chat?a=b%20c HTTP/1.1\r\n"
                 f"host: 127.0.0.1:{server.port}\r\n"
                 "authorization: Bearer k\r\n"
+                "user-agent: model-gateway\r\n"
                 "accept-encoding: identity\r\n"
                 "content-length: 7\r\n\r\n"
             )

@@ -20,12 +20,14 @@ def test_fields_stand_in_their_order_between_host_and_length():
     head = written({"b": "2", "a": "1"}, length=7)
 
     assert head == START + (
-        b"b: 2\r\na: 1\r\naccept-encoding: identity\r\ncontent-length: 7\r\n\r\n"
+        b"b: 2\r\na: 1\r\nuser-agent: model-gateway\r\naccept-encoding: identity\r\n"
+        b"content-length: 7\r\n\r\n"
     )
 
 
-def test_a_callers_encoding_stands():
+def test_a_callers_encoding_and_name_stand():
     assert b"identity" not in written({"accept-encoding": "gzip"})
+    assert b"model-gateway" not in written({"user-agent": "acme/1"})
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
@@ -80,7 +82,7 @@ def test_no_header_adds_a_line_of_its_own(headers):
         return
 
     sent = [name for name in headers if name.lower() not in OWN]
-    own = 3 + ("accept-encoding" not in headers)
+    own = 3 + ("accept-encoding" not in headers) + ("user-agent" not in headers)
     assert head.count(b"\n") == head.count(b"\r") == len(sent) + own + 1
     assert head.endswith(b"\r\n\r\n")
 

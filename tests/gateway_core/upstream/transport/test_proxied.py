@@ -80,6 +80,7 @@ def test_the_server_sees_the_request_as_it_was_given(run, serve, socks_proxy, op
                 "POST /v1/%7Ea?b='c'|d HTTP/1.1\r\n"
                 f"host: a.test:{server.port}\r\n"
                 "authorization: Bearer k\r\n"
+                "user-agent: model-gateway\r\n"
                 "accept-encoding: identity\r\n"
                 "content-length: 2\r\n\r\n"
             )

@@ -41,6 +41,42 @@ def test_a_request_may_bring_its_own_patience(run, serve, open_network, fetch):
     run(scenario)
 
 
+def test_an_answer_that_is_not_streamed_has_a_time_of_its_own(run, serve, open_network, fetch):
+    async def slow(peer):
+        while (await peer.request())[0]:
+            await asyncio.sleep(0.1)
+            await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no")
+            await asyncio.sleep(0.1)
+            await peer.say(b"k")
+
+    async def scenario():
+        limits = {"first_byte": 0.02, "silence": 0.02, "whole": 5.0}
+        async with serve(slow) as server, open_network(**limits) as network:
+            assert await fetch(network.transport(), server.url(), whole=True) == b"ok"
+            with pytest.raises(TransportError, match="did not answer in time"):
+                await fetch(network.transport(), server.url())
+
+    run(scenario)
+
+
+def test_a_request_may_bring_its_own_limit_of_silence(run, serve, open_network, fetch):
+    async def stall(peer):
+        while (await peer.request())[0]:
+            await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\no")
+            await asyncio.sleep(0.1)
+            await peer.say(b"k")
+
+    async def scenario():
+        async with serve(stall) as server, open_network(silence=0.02) as network:
+            transport = network.transport()
+
+            assert await fetch(transport, server.url(), silence_timeout=5.0) == b"ok"
+            with pytest.raises(TransportError, match="fell silent"):
+                await fetch(transport, server.url())
+
+    run(scenario)
+
+
 def test_interim_answers_do_not_prolong_the_wait(run, serve, open_network, fetch):
     async def dally(peer):
         await peer.request()

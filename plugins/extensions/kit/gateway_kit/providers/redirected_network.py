@@ -16,7 +16,7 @@ class RedirectedNetwork(Network):
     """Keeps each request as the plugin meant it, and sends it to another origin."""
 
     def __init__(self, origin: str) -> None:
-        super().__init__(TransportLimits(silence=SILENCE, first_byte=5.0))
+        super().__init__(TransportLimits(silence=SILENCE, first_byte=5.0, whole=5.0))
         self.origin = origin
         self.sent: list[UpstreamRequest] = []
 
