@@ -24,7 +24,7 @@ from ..contracts.provider import Call
 from ..identity.credentials import check_key
 from ..metering.accounting import account
 from ..metering.request_record import RequestRecord
-from ..routing.access_policy import check_further, narrowed
+from ..routing.access_policy import check_further, must_be_priced, narrowed, priced
 from ..routing.account_selection import PIN, AccountConstraints, session_of
 from ..routing.model_resolver import MAX_NAME
 from ..routing.plan import Plan, build_plan
@@ -120,7 +120,10 @@ class RequestRun:
         if key is None:
             return plan
         check_further(key, call.members)
-        return narrowed(self.snapshot, key, plan, call.model)
+        plan = narrowed(self.snapshot, key, plan, call.model)
+        if must_be_priced(self.snapshot, key):
+            plan = priced(self.snapshot, self.core.prices, plan, call.model)
+        return plan
 
     def constraints(self, plan: Plan) -> AccountConstraints:
         """Which accounts may be asked."""
