@@ -208,6 +208,7 @@ async def _collaborators(
         round_robin=RoundRobin(),
         order=MemberOrder(cooldowns, time.monotonic, random.Random()),  # spreads load, no secret
         ledger=ledger,
+        prices=prices,
         limits=limits,
         in_flight=InFlight(),
         request_log=request_log,

@@ -105,6 +105,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     expose_combo_only: Annotated[
         bool, setting("List only combos in the catalog.", session_only=True)
     ] = False
+    refuse_unpriced_models: Annotated[
+        bool,
+        setting(
+            "Refuse models without a known price to API keys that have a budget.", operator=True
+        ),
+    ] = False
     hide_paid_models: Annotated[
         bool, setting("Leave paid members of a combo out when it is called.")
     ] = False

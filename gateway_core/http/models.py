@@ -157,7 +157,7 @@ class Catalog:
         """What this caller may use."""
         snapshot, key = self._core.snapshot, _caller(request).key
         listed = rows(snapshot, int(self._core.clock()))
-        return listed if key is None else permitted_rows(snapshot, key, listed)
+        return listed if key is None else permitted_rows(snapshot, self._core.prices, key, listed)
 
     def _list(self, request: Request, listed: list[Row]) -> Row:
         """The envelope: messages style first, then the command line's, else completions style."""

@@ -61,6 +61,11 @@ class Policy(Struct, frozen=True, kw_only=True):
         """Whether anything is counted for this key."""
         return any(getattr(self, name) is not None for name in _LIMITS)
 
+    @property
+    def has_budget(self) -> bool:
+        """Whether what it spends is limited in money."""
+        return self.monthly_budget is not None or self.max_cost is not None
+
     def __post_init__(self) -> None:
         has_rules = bool(self.allowed_models) or not self.allow_auto_combos or self.mode != "all"
         force_setattr(self, "has_rules", has_rules)

@@ -124,6 +124,18 @@ def flat_price(rates: Sequence[Rates]) -> Price | None:
     return Price(input=flat[0], output=flat[1], cached=flat[2], cache_write=flat[3])
 
 
+def price_at(rates: Rates, prompt: int) -> Price:
+    """The price of a call whose prompt has so many tokens."""
+    fresh, output, cached, written = (_at(rate, prompt) for rate in _tokens(rates))
+    return Price(input=fresh or 0, output=output or 0, cached=cached, cache_write=written)
+
+
+def thresholds(rates: Rates) -> tuple[int, ...]:
+    """Above how many tokens of a prompt a rate changes, in order."""
+    tiers = (rate for rate in _tokens(rates) if isinstance(rate, tuple))
+    return tuple(sorted({above for tier in tiers for above, _ in tier[1:]}))
+
+
 def list_cost(rates: Rates, usage: Usage) -> int:
     """Millionths of a dollar. A class of tokens without a rate costs what its whole costs."""
     prompt = usage.input_tokens

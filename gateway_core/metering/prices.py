@@ -1,15 +1,18 @@
 """What a call cost, in millionths of a dollar.
 
-The operator's price comes first, then the plugin's, then the public table of
-list prices, which is read only when a row first needs it. A dated name, one that
-chooses how a model is served, and a fine-tuned model without a price of their
-own cost what the model they are made of costs.
+A model's price has three sources, rate by rate: the operator's rates over the plugin's price, and
+these over the public table of list prices, which is read only when a price is first needed from it.
+A dated name, one that chooses how a model is served, and a fine-tuned model without a price of
+their own cost what the model they are made of costs.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from ..contracts.provider import Target
 from ..contracts.usage import Price, Usage
@@ -20,13 +23,28 @@ from .list_prices import (
     flat_price,
     list_cost,
     listed,
+    price_at,
     read_table,
+    thresholds,
 )
 
 MICRO = 1_000_000
-_NEEDED = {"input", "output"}
 MOST_REMEMBERED = 10_000
 """Models whose prices are remembered; clients may send any name."""
+FIELDS: Mapping[str, str] = {
+    "input": "input",
+    "output": "output",
+    "cached": "cached",
+    "reasoning": "reasoning",
+    "cache_creation": "cache_write",
+}
+"""Names of rates in the operator's document, and their fields of ``Price``."""
+UNITS = "units"
+NEEDED = frozenset({"input", "output"})
+"""Rates without which no tokens are priced."""
+Source = Literal["operator", "plugin", "list"]
+Entry = Price | tuple[Rates, ...]
+"""A price: one, or several of the table that depend on the amount or on the time."""
 _FINE_TUNED = re.compile(r"^ft:([^:]+):.*")
 """``ft:<model>:<owner>:<name>:<id>``"""
 _SERVED = re.compile(r":(?!free$)[^:/]+$")
@@ -34,80 +52,132 @@ _SERVED = re.compile(r":(?!free$)[^:/]+$")
 _DATED = re.compile(r"[-@](?:20\d\d-?\d\d-?\d\d|\d\d-20\d\d|\d\d-?\d\d|latest)$")
 
 
+class PriceInUse(Struct, frozen=True, kw_only=True):
+    """The price that a call has now, and where each rate is from, by its field of ``Price``."""
+
+    price: Price
+    sources: Mapping[str, Source]
+    longer: tuple[tuple[int, Price], ...] = ()
+    """Above how many tokens of a prompt another price applies, in order."""
+    requests: float = 0
+    """US dollars for a thousand requests, on top of the tokens."""
+
+
 class Prices:
-    """Looks prices up and remembers those of the list."""
+    """Looks prices up and remembers them."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._own: Mapping[str, Any] = {}
-        self._operators: dict[tuple[str, str], Price | None] = {}
-        """The operator's price of a provider's model, as far as it was looked up."""
+        self._own: Mapping[str, Mapping[str, Mapping[str, Any]]] = {}
+        self._operators: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+        """The operator's rates of a provider's model, as far as they were looked up."""
         self._table: Sequence[ListedProvider] | None = None
-        self._listed: dict[tuple[str, str], Price | tuple[Rates, ...] | None] = {}
-        """The table's entry for a provider's model: a price, or several that depend on the
-        amount or on the time; ``None`` when it has none."""
+        self._usual: dict[tuple[str, str], tuple[Entry, Source] | None] = {}
+        """The price of a provider's model that has none in its row, and where it is from."""
 
     def replace(self, own: Mapping[str, Any]) -> None:
         """Take the operator's prices: provider id or alias, to model id, to USD per million."""
-        self._own, self._operators = own, {}
+        self._operators = {}
+        self._own = {
+            provider: {model: read_rates(row) for model, row in models.items()}
+            for provider, models in own.items()
+            if isinstance(models, Mapping)
+        }
 
     def cost(self, target: Target, usage: Usage) -> int | None:
         """Millionths of a dollar, or ``None`` when nobody knows the price."""
         if target.provider.free:
             return 0
-        price = (self._operators_price(target) if self._own else None) or target.model.price
         if usage.units is not None:
-            return self._cost_of_units(target, price, usage)
-        if price is not None:
-            return price_usage(price, usage)
-        return self._listed_cost(target, usage)
+            return self._cost_of_units(target, usage.units, usage)
+        own = self._rates(target) if self._own else None
+        price, fee = target.model.price, 0
+        if price is None:
+            if usage.cached_tokens + usage.cache_write_tokens > usage.input_tokens:
+                return None  # counts that cannot be: more from the cache than there was to read
+            entry, _ = self._find_usual(target) or (None, None)
+            if isinstance(entry, tuple):
+                rates = due(entry, self._clock())
+                if own is None:
+                    return list_cost(rates, usage)
+                price, fee = price_at(rates, usage.input_tokens), round(rates.requests * 1000)
+            else:
+                price = entry
+        if own is not None:
+            price = overlay(price, own)
+        return None if price is None else price_usage(price, usage) + fee
 
-    def _cost_of_units(self, target: Target, price: Price | None, usage: Usage) -> int | None:
+    def _cost_of_units(
+        self, target: Target, units: Mapping[str, float], usage: Usage
+    ) -> int | None:
         """Tokens, where the vendor counts them, and units; unknown where neither has a price."""
-        rates = price.units if price is not None and price.units is not None else {}
-        found = [(unit_rate(rates, name), amount) for name, amount in (usage.units or {}).items()]
-        known = [rate * amount for rate, amount in found if rate is not None]
+        found = self.in_use(target)
+        rates = (found.price.units if found is not None else None) or {}
+        priced = [(unit_rate(rates, name), amount) for name, amount in units.items()]
+        known = [rate * amount for rate, amount in priced if rate is not None]
         tokens: int | None = None
         if usage.input_tokens or usage.output_tokens:
-            tokens = (
-                self._listed_cost(target, usage) if price is None else price_usage(price, usage)
-            )
+            tokens = self.cost(target, replace(usage, units=None))
         if not known:
             return tokens
         return (tokens or 0) + round(sum(known) * MICRO)
 
-    def _listed_cost(self, target: Target, usage: Usage) -> int | None:
-        if usage.cached_tokens + usage.cache_write_tokens > usage.input_tokens:
-            return None  # counts that cannot be: more from the cache than there was to read
+    def is_known(self, target: Target) -> bool:
+        """Whether a call of this model has a price."""
+        return target.provider.free or self.in_use(target) is not None
+
+    def in_use(self, target: Target, own: Mapping[str, Any] | None = None) -> PriceInUse | None:
+        """The price of a model now; ``own`` are the operator's rates, those in force if unset."""
+        own = (self._rates(target) or {}) if own is None else own
+        below, requests = target.model.price, 0.0
+        longer: tuple[tuple[int, Price], ...] = ()
+        source: Source = "plugin"
+        if below is None and (usual := self._find_usual(target)) is not None:
+            entry, source = usual
+            if isinstance(entry, tuple):
+                rates = due(entry, self._clock())
+                below, requests = price_at(rates, 0), rates.requests
+                longer = tuple((above, price_at(rates, above + 1)) for above in thresholds(rates))
+            else:
+                below = entry
+        price = overlay(below, own)
+        if price is None:
+            return None
+        rates_shown = (name for name, rate in asdict(price).items() if rate is not None)
+        return PriceInUse(
+            price=price,
+            sources={name: "operator" if name in own else source for name in rates_shown},
+            longer=tuple((above, replace(each, **own)) for above, each in longer),
+            requests=requests,
+        )
+
+    def _find_usual(self, target: Target) -> tuple[Entry, Source] | None:
         name = target.provider.id, target.model.id
         try:
-            entry = self._listed[name]
+            return self._usual[name]
         except KeyError:
-            if len(self._listed) >= MOST_REMEMBERED:
-                self._listed.clear()
-            entry = self._listed[name] = self._usual_price(target)
-        if entry is None:
-            return None
-        if isinstance(entry, Price):
-            return price_usage(entry, usage)
-        return list_cost(due(entry, self._clock()), usage)
+            if len(self._usual) >= MOST_REMEMBERED:
+                self._usual.clear()
+            usual = self._usual[name] = self._look_up(target)
+            return usual
 
-    def _usual_price(self, target: Target) -> Price | tuple[Rates, ...] | None:
+    def _look_up(self, target: Target) -> tuple[Entry, Source] | None:
         """The plugin's price of the model that a name is made of, else the table's."""
         spec, names = target.provider, list(priced_as(target.model.id))
-        given = {row.id: row.price for row in spec.models if row.price is not None}
-        price = next((given[name] for name in names if name in given), None)
-        if price is not None:
-            return price
+        by_plugin = {row.id: row.price for row in spec.models if row.price is not None}
+        for name in names:
+            if name in by_plugin:
+                return by_plugin[name], "plugin"
         if self._table is None:
             self._table = read_table()
         for name in names:
             rates = listed(self._table, spec.id, name)
             if rates is not None:
-                return flat_price(rates) or rates
+                return flat_price(rates) or rates, "list"
         return None
 
-    def _operators_price(self, target: Target) -> Price | None:
+    def _rates(self, target: Target) -> Mapping[str, Any] | None:
+        """The operator's rates for a model, by their fields of ``Price``."""
         key = target.provider.id, target.model.id
         try:
             return self._operators[key]
@@ -115,10 +185,10 @@ class Prices:
             if len(self._operators) >= MOST_REMEMBERED:
                 self._operators.clear()
             spec = target.provider
-            prices = [self._own.get(n) or {} for n in (spec.id, spec.alias, *spec.aliases) if n]
-            rows = (rows.get(name) for name in priced_as(target.model.id) for rows in prices)
-            price = self._operators[key] = next(filter(None, map(operators_price, rows)), None)
-            return price
+            models = [self._own.get(n, {}) for n in (spec.id, spec.alias, *spec.aliases) if n]
+            rows = (rows.get(name) for name in priced_as(target.model.id) for rows in models)
+            rates = self._operators[key] = next(filter(None, rows), None)
+            return rates
 
 
 def priced_as(model: str) -> Iterator[str]:
@@ -131,26 +201,35 @@ def priced_as(model: str) -> Iterator[str]:
             model = plain
 
 
-def operators_price(row: Any) -> Price | None:
-    """A stored price; ``None`` for one that lacks a side and prices no units."""
-    if not isinstance(row, Mapping) or not (row.keys() >= _NEEDED or "units" in row):
-        return None
-    return Price(
-        input=float(row.get("input", 0)),
-        output=float(row.get("output", 0)),
-        cached=row.get("cached"),
-        cache_write=row.get("cache_creation"),
-        reasoning=row.get("reasoning"),
-        units=row.get("units"),
-    )
-
-
 def unit_rate(rates: Mapping[str, float], name: str) -> float | None:
     """The price of a unit, or of the coarser unit that it is one of."""
     while name:
         if name in rates:
             return rates[name]
         name = name.rpartition("/")[0]
+    return None
+
+
+def read_rates(row: Any) -> Mapping[str, Any]:
+    """The rates of a stored row by their fields of ``Price``."""
+    if not isinstance(row, Mapping):
+        return {}
+    rates: dict[str, Any] = {
+        FIELDS[name]: float(rate)
+        for name, rate in row.items()
+        if name in FIELDS and isinstance(rate, int | float)
+    }
+    if isinstance(units := row.get(UNITS), Mapping):
+        rates[UNITS] = units
+    return rates
+
+
+def overlay(price: Price | None, own: Mapping[str, Any]) -> Price | None:
+    """A price with some rates replaced; ``None`` without a price and both needed rates."""
+    if price is not None:
+        return replace(price, **own)
+    if own.keys() >= NEEDED or UNITS in own:
+        return Price(**{"input": 0.0, "output": 0.0, **own})
     return None
 
 

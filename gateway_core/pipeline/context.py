@@ -11,6 +11,7 @@ from ..identity.sessions import Sessions
 from ..metering.in_flight import InFlight
 from ..metering.ledger import Ledger
 from ..metering.limits import KeyLimits
+from ..metering.prices import Prices
 from ..metering.request_ids import RequestIds
 from ..metering.request_log import RequestLog
 from ..plugins import PluginSettings
@@ -48,6 +49,7 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     round_robin: RoundRobin
     order: MemberOrder
     ledger: Ledger
+    prices: Prices
     limits: KeyLimits
     in_flight: InFlight
     request_log: RequestLog

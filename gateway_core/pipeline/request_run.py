@@ -26,7 +26,7 @@ from ..contracts.provider import Call, Credential, FormPart, Target
 from ..identity.credentials import check_key
 from ..metering.accounting import account
 from ..metering.request_record import RequestRecord
-from ..routing.access_policy import check_further, narrowed
+from ..routing.access_policy import check_further, must_be_priced, narrowed, priced
 from ..routing.account_selection import PIN, AccountConstraints, session_of
 from ..routing.model_resolver import MAX_NAME
 from ..routing.plan import Plan, build_plan
@@ -131,7 +131,12 @@ class RequestRun:
         if plan.combo is not None:
             self.record.combo_id, self.record.combo_name = plan.combo.id, plan.combo.name
         check_further(self.snapshot, key, plan.members, call.members)
-        return plan if key is None else narrowed(self.snapshot, key, plan)
+        if key is None:
+            return plan
+        plan = narrowed(self.snapshot, key, plan)
+        if must_be_priced(self.snapshot, key):
+            plan = priced(self.snapshot, self.core.prices, plan, call.model)
+        return plan
 
     def constraints(self, plan: Plan) -> AccountConstraints:
         """Which accounts may be asked."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ..contracts.errors import BadRequest, Forbidden, GatewayError
 from ..contracts.provider import ProviderSpec, Target
 from ..identity.keys import Key
+from ..metering.prices import Prices
 from ..storage.stores.combos import Combo
 from .model_resolver import resolve
 from .plan import Member, Plan, members_of_combo
@@ -38,6 +39,18 @@ class ModelForbidden(Forbidden):
 
     def __init__(self, model: str) -> None:
         super().__init__(f'Model "{model}" is not allowed for this API key')
+
+
+class ModelUnpriced(Forbidden):
+    """The key has a budget, and nobody knows what a call of this model costs."""
+
+    code = "model_unpriced"
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            f'Model "{model}" has no known price, and this API key has a budget: '
+            "such models are refused until the operator sets a price"
+        )
 
 
 class ComboForbidden(Forbidden):
@@ -70,6 +83,24 @@ def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan) -> Plan:
     permitted = replace(plan, members=members, judge=judge)
     snapshot.remember(name, (key, plan, permitted))
     return permitted
+
+
+def priced(snapshot: ConfigSnapshot, prices: Prices, plan: Plan, requested: str) -> Plan:
+    """A plan with the members that a budget can count. Raises ModelUnpriced when none is left."""
+    members = tuple(member for member in plan.members if prices.is_known(member.target))
+    if not members:
+        raise ModelUnpriced(requested)
+    judge = None
+    if plan.judge:
+        with suppress(GatewayError):
+            target = resolve(snapshot, plan.judge).target
+            judge = plan.judge if target is not None and prices.is_known(target) else None
+    return replace(plan, members=members, judge=judge)
+
+
+def must_be_priced(snapshot: ConfigSnapshot, key: Key) -> bool:
+    """Whether a key may call only models with a known price."""
+    return snapshot.settings.refuse_unpriced_models and key.policy.has_budget
 
 
 def check_further(
@@ -162,17 +193,25 @@ def spellings(spec: ProviderSpec, model: str, requested: str) -> set[str]:
     )
 
 
-def permitted_rows(snapshot: ConfigSnapshot, key: Key, rows: Iterable[Row]) -> list[Row]:
+def permitted_rows(
+    snapshot: ConfigSnapshot, prices: Prices, key: Key, rows: Iterable[Row]
+) -> list[Row]:
     """The catalog rows that a key may use."""
-    if not (key.policy.has_rules or key.allowed_combos or key.connections):
+    must_be_known = must_be_priced(snapshot, key)
+    narrows = key.policy.has_rules or key.allowed_combos or key.connections
+    if not (narrows or must_be_known):
         return list(rows)
+
+    def is_open(target: Target) -> bool:
+        return reaches(snapshot, key, target) and (not must_be_known or prices.is_known(target))
+
     permitted = []
     for row in rows:
         name = row["id"]
         spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
         if spec is None:
             members = _members(snapshot, key, name)
-            if any(reaches(snapshot, key, member.target) for member in members):
+            if any(is_open(member.target) for member in members):
                 permitted.append(row)
             continue
         model_id = name.partition("/")[2]
@@ -180,7 +219,7 @@ def permitted_rows(snapshot: ConfigSnapshot, key: Key, rows: Iterable[Row]) -> l
         if model is None:
             continue
         target = Target(spec, model)
-        if reaches(snapshot, key, target) and allows(key, target, name):
+        if is_open(target) and allows(key, target, name):
             permitted.append(row)
     return permitted
 

@@ -13,14 +13,15 @@ from gateway_core.storage.stores.combos import Combo, ComboChange
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
+from ..renaming import ComboRenaming, renamed
 from ..requests import read_json
 from .bodies import ComboBody, read_change
 from .checks import check
-from .views import Combos
+from .views import ChangedCombo, Combos, changed_combo
 
 PATH = "/api/combos"
 EXAMPLE = {"name": "helpful", "models": ["echo/echo", "echo/echo-tools"]}
-SHOWN = Combo.__struct_encode_fields__
+SHOWN = ChangedCombo.__struct_encode_fields__
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -46,7 +47,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             update,
             "update the combo",
             body=ComboBody,
-            answer=Combo,
+            answer=ChangedCombo,
             example={"models": EXAMPLE["models"]},
         ),
         endpoint(admin, "DELETE", one, delete, "delete the combo", answer=Success),
@@ -82,9 +83,13 @@ async def update(admin: AdminContext, request: Request) -> Response:
             models = change.models
             kept = tuple(fact for fact in before.members if fact.get("model") in models)
             change = msgspec.structs.replace(change, members=kept or None)
-        check(admin.snapshot, _apply(before, change), before)
-        after = await admin.stores.combos.update(identity, change)
-    return json_answer(after)
+        renaming, snapshot = None, admin.snapshot
+        if change.name is not UNSET and change.name != before.name:
+            renaming = ComboRenaming(before=before.name, after=change.name)
+            snapshot = renamed(snapshot, renaming)
+        check(snapshot, _apply(before, change), before)
+        after, rewritten = await admin.stores.combos.update(identity, change, renaming)
+    return json_answer(changed_combo(after, rewritten))
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:

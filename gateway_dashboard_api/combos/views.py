@@ -2,13 +2,24 @@
 
 from typing import Literal
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.storage.stores.combos import Combo
+from gateway_core.storage.stores.renames import Rewritten
 
 
 class Combos(Struct, frozen=True):
     combos: tuple[Combo, ...]
+
+
+class ChangedCombo(Combo, frozen=True, kw_only=True, rename="camel"):
+    rewritten: tuple[Rewritten, ...] | UnsetType = UNSET
+    """What named it by its old name, and names it by the new one now."""
+
+
+def changed_combo(combo: Combo, rewritten: tuple[Rewritten, ...]) -> ChangedCombo:
+    return ChangedCombo(**msgspec.structs.asdict(combo), rewritten=rewritten or UNSET)
 
 
 class Preset(Struct, frozen=True, kw_only=True):

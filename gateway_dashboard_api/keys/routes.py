@@ -10,6 +10,7 @@ from gateway_core.contracts.errors import Forbidden, NotFound, Unavailable
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
+from gateway_core.identity.policy import read
 from gateway_core.routing.model_resolver import FAMILIES
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
@@ -37,6 +38,10 @@ from .views import (
 PATH = "/api/keys"
 ONE = PATH + "/{id}"
 MOST_TRIES = 5
+UNCOUNTED = (
+    "Calls of models without a known price count as 0 towards the budget. The setting "
+    "`refuseUnpricedModels` refuses such models to keys with a budget."
+)
 SHOWN = {*KeyRow.__struct_encode_fields__, *NewKey.__struct_encode_fields__}
 NEW_EXAMPLE = {"name": "laptop", "machineId": "any", "expiresAt": None, "rpmLimit": 20}
 EXAMPLE = {"isActive": False}
@@ -95,7 +100,12 @@ async def create_key(admin: AdminContext, request: Request) -> Response:
         await admin.audit(request, "key.create", identity, {"name": change.name})
         text, key = await _create_with_new_text(admin, identity, change)
     groups = await admin.stores.key_groups.labels_of(identity)
-    return json_answer(new_key_row(key, groups, text), 201)
+    return json_answer(new_key_row(key, groups, text, _notices(admin, key)), 201)
+
+
+def _notices(admin: AdminContext, key: ApiKey) -> tuple[str, ...]:
+    is_limited = read(key.policy).has_budget
+    return (UNCOUNTED,) if is_limited and not admin.snapshot.settings.refuse_unpriced_models else ()
 
 
 async def _create_with_new_text(

@@ -43,6 +43,9 @@ class Sum(Struct, frozen=True, kw_only=True, rename="camel"):
     output_tokens: int
     total_tokens: int
     cost: float
+    unpriced_requests: int
+    """Calls whose price is not known, which ``cost`` lacks."""
+    unpriced_tokens: int
 
 
 class KeySpending(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -96,6 +99,8 @@ def sum_of(spent: Spent) -> Sum:
         output_tokens=spent.output_tokens,
         total_tokens=spent.tokens,
         cost=spent.cost / MICRO,
+        unpriced_requests=spent.unpriced_requests,
+        unpriced_tokens=spent.unpriced_tokens,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.identity.keys import MASK
 from gateway_core.storage.stores.connection import Connection
@@ -20,6 +20,9 @@ class Totals(Struct, frozen=True, kw_only=True, rename="camel"):
     total_tokens: int
     total_cost: float
     total_requests: int
+    unpriced_requests: int
+    """Calls whose price is not known, which ``totalCost`` lacks."""
+    unpriced_tokens: int
 
 
 class KeyFacts(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -48,6 +51,8 @@ class NewKey(KeyFacts, frozen=True, kw_only=True, rename="camel"):
     """The answer that tells a key's text."""
 
     key: str
+    notices: tuple[str, ...] | UnsetType = UNSET
+    """What the key's limits do not cover, where that is likely to surprise."""
 
 
 class AccountRow(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -67,8 +72,10 @@ def key_row(key: ApiKey, groups: tuple[str, ...] = (), spent: Spent = NOTHING) -
     return KeyRow(**_facts(key), groups=groups, masked_key=MASK, usage=totals(spent))
 
 
-def new_key_row(key: ApiKey, groups: tuple[str, ...], text: str) -> NewKey:
-    return NewKey(**_facts(key), groups=groups, key=text)
+def new_key_row(
+    key: ApiKey, groups: tuple[str, ...], text: str, notices: tuple[str, ...]
+) -> NewKey:
+    return NewKey(**_facts(key), groups=groups, key=text, notices=notices or UNSET)
 
 
 def account_row(connection: Connection) -> AccountRow:
@@ -84,6 +91,8 @@ def totals(spent: Spent) -> Totals:
         total_tokens=spent.tokens,
         total_cost=spent.cost / MICRO,
         total_requests=spent.requests,
+        unpriced_requests=spent.unpriced_requests,
+        unpriced_tokens=spent.unpriced_tokens,
     )
 
 

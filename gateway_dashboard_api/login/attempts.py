@@ -6,9 +6,10 @@ far less than the hashing of a password.
 
 from collections.abc import Callable
 
-from gateway_core.identity.lockout import QUIET, Lockout, LoginAttempt, bucket
 from gateway_core.pipeline.context import Core
 from gateway_core.storage.stores.lockouts import Standing
+
+from .lockout import QUIET, Lockout, LoginAttempt, bucket
 
 
 class Attempts:

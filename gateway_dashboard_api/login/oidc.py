@@ -18,16 +18,6 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie
-from gateway_core.identity.oidc import (
-    SCOPES,
-    Journey,
-    OidcClient,
-    active_client,
-    authorization_url,
-    begin,
-    client_of,
-    is_of,
-)
 from gateway_core.identity.sessions import LIFETIME
 from gateway_core.pipeline.client_response import headers_of
 
@@ -45,6 +35,16 @@ from .cookies import (
     set_cookie,
 )
 from .oidc_client import discover, exchange, probe
+from .oidc_protocol import (
+    SCOPES,
+    Journey,
+    OidcClient,
+    active_client,
+    authorization_url,
+    begin,
+    client_of,
+    is_of,
+)
 from .routes import PATH
 from .sign_in import check_tunnel
 from .state import JOURNEY

@@ -4,7 +4,12 @@ import asyncio
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.identity.oidc import (
+from gateway_core.upstream.proxies import proxy_for, proxy_of
+from gateway_core.upstream.transport import read_all
+
+from ..admin_context import AdminContext
+from ..destinations import permit
+from .oidc_protocol import (
     Journey,
     OidcClient,
     OidcFailed,
@@ -16,11 +21,6 @@ from gateway_core.identity.oidc import (
     read_provider,
     token_form,
 )
-from gateway_core.upstream.proxies import proxy_for, proxy_of
-from gateway_core.upstream.transport import read_all
-
-from ..admin_context import AdminContext
-from ..destinations import permit
 from .state import DISCOVERY_LIFETIME
 from .views import Probe
 

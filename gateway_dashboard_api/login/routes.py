@@ -12,8 +12,6 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie, is_same_origin
-from gateway_core.identity.lockout import LoginAttempt
-from gateway_core.identity.oidc import client_of
 from gateway_core.identity.passwords import check_new, is_public_initial
 from gateway_core.identity.placeholders import is_public
 from gateway_core.pipeline.client_response import headers_of
@@ -23,6 +21,8 @@ from ..endpoint import endpoint
 from ..requests import read_json
 from .bodies import ChangeBody, PasswordBody
 from .cookies import PENDING, clear_cookie, origin, set_cookie
+from .lockout import LoginAttempt
+from .oidc_protocol import client_of
 from .password_changes import change_password, rehash, remove_password
 from .sign_in import (
     WrongCredential,

@@ -8,7 +8,6 @@ from starlette.requests import Request
 
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.identity.lockout import LoginAttempt
 from gateway_core.identity.mfa import (
     LONGEST_CODE,
     OFF,
@@ -19,6 +18,7 @@ from gateway_core.identity.mfa import (
 )
 
 from ..admin_context import AdminContext
+from .lockout import LoginAttempt
 from .sign_in import WrongCredential
 
 

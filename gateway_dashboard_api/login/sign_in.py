@@ -13,7 +13,6 @@ from gateway_core.contracts.errors import Conflict, Forbidden, Unauthorized, Una
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import flat_error, json_answer
 from gateway_core.identity.credentials import COOKIE, is_same_origin
-from gateway_core.identity.lockout import HINT, LockedOut, LoginAttempt
 from gateway_core.identity.passwords import check_length, is_initial
 from gateway_core.identity.peers import UNKNOWN, plain_address
 from gateway_core.identity.sessions import LIFETIME
@@ -21,6 +20,7 @@ from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
 from .cookies import origin, set_cookie
+from .lockout import HINT, LockedOut, LoginAttempt
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 _NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastStep"})

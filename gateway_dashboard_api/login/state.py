@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from gateway_core.identity.oidc import Journey, Provider
 from gateway_core.identity.passwords import Passwords
 from gateway_core.pipeline.context import Core
 from gateway_core.storage.stores.tickets import Purpose
 
 from .attempts import Attempts
+from .oidc_protocol import Journey, Provider
 from .tickets import SealedTickets, Tickets
 
 PENDING = Purpose(name="pending", lifetime=300.0)

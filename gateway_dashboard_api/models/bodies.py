@@ -93,6 +93,12 @@ class RouteBody(Struct, frozen=True, kw_only=True):
     models: Any = None
 
 
+class PricingQuery(Struct, frozen=True, kw_only=True):
+    """Whose prices to show; without a provider, everybody's."""
+
+    provider: str | None = None
+
+
 class Which(Struct, frozen=True, kw_only=True):
     """Whose prices to forget; with neither, all of them."""
 

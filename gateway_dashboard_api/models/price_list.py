@@ -1,90 +1,154 @@
-"""The list of prices: the plugins' prices, overridden by the operator's.
+"""The list of prices in use: the operator's rates over the plugins' and over the table's.
 
 US dollars per million tokens, by the provider's short name and the model's id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gateway_core.contracts.errors import BadRequest
-from gateway_core.contracts.usage import Price
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.model import Model
+from gateway_core.contracts.provider import ProviderSpec, Target
+from gateway_core.contracts.usage import Price
+from gateway_core.metering.prices import FIELDS, NEEDED, PriceInUse, Source, read_rates
+
+from ..accounts.owners import provider_of
 from ..admin_context import AdminContext
 
-FIELDS = {
-    "input": "input",
-    "output": "output",
-    "cached": "cached",
-    "reasoning": "reasoning",
-    "cache_creation": "cache_write",
-}
-"""Names in the list, and their fields of ``Price``."""
-NEEDED = ("input", "output")
 LARGEST = 1_000_000.0
 LONGEST_NAME = 256
 MOST_MODELS = 5000
 Rates = Mapping[str, float]
-Prices = dict[str, dict[str, Rates]]
-"""By provider and model."""
+Own = Mapping[str, Mapping[str, Rates]]
+"""The operator's rates, by provider id and model."""
 
 
-def built_in(admin: AdminContext) -> Prices:
-    """Return the plugins' prices by provider id."""
+class RatesBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """US dollars per million tokens; what is left out stays."""
+
+    input: float | UnsetType = UNSET
+    output: float | UnsetType = UNSET
+    cached: float | UnsetType = UNSET
+    reasoning: float | UnsetType = UNSET
+    cache_creation: float | UnsetType = UNSET
+
+
+class LongPromptRates(RatesBody, frozen=True, kw_only=True, omit_defaults=True):
+    """The rates of a call whose prompt has more tokens than ``above``."""
+
+    above: int
+
+
+class PriceRow(RatesBody, frozen=True, kw_only=True, omit_defaults=True):
+    """The rates in use, and who set each."""
+
+    requests: float | UnsetType = UNSET
+    """US dollars for a thousand requests, on top of the tokens."""
+    long_prompts: tuple[LongPromptRates, ...] | UnsetType = msgspec.field(
+        default=UNSET, name="longPrompts"
+    )
+    source: dict[str, Source]
+    """By rate."""
+
+
+Prices = dict[str, dict[str, PriceRow]]
+
+
+def list_prices(admin: AdminContext, own: Own, provider: str | None = None) -> Prices:
+    """Return the prices in use by the providers' prefixes, of one provider or of all.
+
+    The table's prices, which are thousands, are shown of connected providers only, and of the one
+    that is named.
+    """
+    providers = admin.snapshot.registry.providers
+    # Rates stay stored when the plugin of their provider is removed.
+    lost = (ProviderSpec(id=each, name=each) for each in own if each not in providers)
     prices: Prices = {}
-    for spec in admin.snapshot.registry.providers.values():
-        rows = {row.id: rates_of(row.price) for row in spec.models if row.price is not None}
+    for spec in (*providers.values(), *lost):
+        if spec.free or provider not in (None, spec.id):
+            continue
+        listed = provider is not None or admin.snapshot.connected(spec.id)
+        rows = dict(_rows(admin, spec, own.get(spec.id, {}), listed=listed))
         if rows:
-            prices[spec.id] = rows
+            prices[admin.prefix(spec.id)] = rows
     return prices
 
 
-def rates_of(price: Price) -> Rates:
+def _rows(
+    admin: AdminContext, spec: ProviderSpec, own: Mapping[str, Rates], *, listed: bool
+) -> Iterator[tuple[str, PriceRow]]:
+    models = {row.id: row for row in (*spec.models, *admin.snapshot.models.get(spec.id, ()))}
+    for name in dict.fromkeys((*models, *own)):
+        model = models.get(name) or Model(name)
+        if listed or name in own or model.price is not None:
+            found = admin.core.prices.in_use(Target(spec, model), read_rates(own.get(name)))
+            if found is not None:
+                yield name, price_row(found)
+
+
+def price_row(found: PriceInUse) -> PriceRow:
+    longer = tuple(LongPromptRates(above=above, **_rates(each)) for above, each in found.longer)
+    sources = {name: found.sources.get(field) for name, field in FIELDS.items()}
+    return PriceRow(
+        **_rates(found.price),
+        requests=found.requests or UNSET,
+        long_prompts=longer or UNSET,
+        source={name: source for name, source in sources.items() if source is not None},
+    )
+
+
+def _rates(price: Price) -> dict[str, float]:
     rates = {name: getattr(price, field) for name, field in FIELDS.items()}
     return {name: rate for name, rate in rates.items() if rate is not None}
 
 
-def merge(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
-    """Merge two lists; each rate of ``own`` wins."""
-    result = {provider: dict(models) for provider, models in others.items()}
-    for provider, models in own.items():
-        prices = result.setdefault(provider, {})
-        for model, rates in models.items():
-            prices[model] = {**prices.get(model, {}), **rates}
-    return result
+_SHOWN = {*PriceRow.__struct_encode_fields__} - {*FIELDS}
+"""Members that the list shows beside the rates, and no change sets."""
 
 
-def full_list(admin: AdminContext, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
-    """Return the whole list by the providers' prefixes."""
-    return {admin.prefix(id): models for id, models in merge(own, built_in(admin)).items()}
-
-
-def read_change(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
-    """Read a change by provider id. Raises BadRequest for an invalid price."""
-    change: Prices = {}
+async def read_change(admin: AdminContext, body: Mapping[str, Any]) -> dict[str, dict[str, Rates]]:
+    """Read a change by provider id. Raises BadRequest: unknown provider, invalid price."""
+    change: dict[str, dict[str, Rates]] = {}
     for provider, models in body.items():
         _check_name(provider, "provider")
         if not isinstance(models, Mapping):
             raise BadRequest(f"Invalid pricing for {provider}")
-        prices = change.setdefault(admin.provider_id(provider), {})
+        prices = change.setdefault(await provider_of(admin, provider), {})
         for model, rates in models.items():
             _check_name(model, "model")
             prices[model] = _check_rates(rates, f"{provider}/{model}")
     return change
 
 
-def apply_change(admin: AdminContext, own: Mapping[str, Any], change: Prices) -> Prices:
-    """Apply a change. Raises BadRequest where a price would lack input or output."""
-    after = merge(change, {provider: dict(models) for provider, models in own.items()})
-    others = built_in(admin)
+def apply_change(
+    admin: AdminContext, own: Own, change: Mapping[str, Mapping[str, Rates]]
+) -> dict[str, dict[str, Rates]]:
+    """Apply a change; rates that it leaves out stay as they are. Raises BadRequest."""
+    after = {provider: dict(models) for provider, models in own.items()}
     for provider, models in change.items():
-        for model in models:
-            price = {**others.get(provider, {}).get(model, {}), **after[provider][model]}
-            if not all(name in price for name in NEEDED):
-                raise BadRequest(f"Pricing for {model} needs both input and output")
-            after[provider][model] = price
+        rows = after.setdefault(provider, {})
+        for model, rates in models.items():
+            rows[model] = {**rows.get(model, {}), **rates}
+            _check_complete(admin, provider, model, rows[model])
     if sum(map(len, after.values())) > MOST_MODELS:
         raise BadRequest(f"At most {MOST_MODELS} models can have a price of their own")
     return after
+
+
+def _check_complete(admin: AdminContext, provider: str, model: str, rates: Rates) -> None:
+    """Raises BadRequest where neither these rates nor a known price have input and output."""
+    if rates.keys() >= NEEDED:
+        return
+    spec = admin.spec(provider)
+    if spec is not None:
+        rows: Iterable[Model] = (*admin.snapshot.models.get(provider, ()), *spec.models)
+        row = next((row for row in rows if row.id == model), Model(model))
+        if admin.core.prices.in_use(Target(spec, row), read_rates(rates)) is not None:
+            return
+    raise BadRequest(f"Pricing for {model} needs both input and output")
 
 
 def _check_name(name: str, what: str) -> None:
@@ -94,7 +158,10 @@ def _check_name(name: str, what: str) -> None:
 
 def _check_rates(rates: Any, where: str) -> Rates:
     """Return the rates as floats. Raises BadRequest, naming ``where``."""
-    if not isinstance(rates, Mapping) or not rates:
+    if not isinstance(rates, Mapping):
+        raise BadRequest(f"Invalid pricing for {where}")
+    rates = {name: rate for name, rate in rates.items() if name not in _SHOWN}
+    if not rates:
         raise BadRequest(f"Invalid pricing for {where}")
     for name, rate in rates.items():
         if name not in FIELDS:

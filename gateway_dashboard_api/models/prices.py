@@ -1,69 +1,106 @@
-"""The prices of models: the plugins' own, and the operator's over them (A.8, B.7)."""
+"""The prices of models: the operator's, the plugins' and the table's (A.8, B.7)."""
 
+import asyncio
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_core.contracts.errors import BadRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.stores.kv import PRICING
 
+from ..accounts.owners import provider_of
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
 from ..models import price_list
 from ..requests import read_json, read_query
-from .bodies import Which
+from .bodies import PricingQuery, Which
 
 PATH = "/api/pricing"
 EXAMPLE = {"acme": {"large": {"input": 3, "output": 15, "cached": 0.3}}}
-Prices = dict[str, dict[str, dict[str, float]]]
+Change = dict[str, dict[str, price_list.RatesBody]]
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(admin, "GET", PATH, show, "read the pricing", answer=Prices),
+        endpoint(
+            admin,
+            "GET",
+            PATH,
+            show,
+            "read the pricing",
+            query=PricingQuery,
+            answer=price_list.Prices,
+        ),
         endpoint(
             admin,
             "PATCH",
             PATH,
             change,
             "update the pricing",
-            body=Prices,
-            answer=Prices,
+            body=Change,
+            answer=price_list.Prices,
             example=EXAMPLE,
         ),
-        endpoint(admin, "DELETE", PATH, forget, "reset the pricing", query=Which, answer=Prices),
+        endpoint(
+            admin,
+            "DELETE",
+            PATH,
+            forget,
+            "reset the pricing",
+            query=Which,
+            answer=price_list.Prices,
+        ),
     ]
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    return json_answer(price_list.full_list(admin, await admin.stores.kv.all(PRICING)))
+    provider = read_query(request, PricingQuery).provider
+    if provider is not None:
+        provider = await provider_of(admin, provider)
+    return await _list(admin, provider)
+
+
+async def _list(admin: AdminContext, provider: str | None = None) -> Response:
+    own = await admin.stores.kv.all(PRICING)
+    # In a thread: looking up a vendor's hundreds of models for the first time takes long.
+    prices = await asyncio.to_thread(price_list.list_prices, admin, own, provider)
+    return json_answer(prices)
 
 
 async def change(admin: AdminContext, request: Request) -> Response:
     body: dict[str, Any] = await read_json(request, dict[str, Any])
-    prices = price_list.read_change(admin, body)
+    prices = await price_list.read_change(admin, body)
     async with admin.writing():
         own = await admin.stores.kv.all(PRICING)
         after = price_list.apply_change(admin, own, prices)
         await admin.stores.kv.put(PRICING, {provider: after[provider] for provider in prices})
-    return await show(admin, request)
+    return await _list(admin)
 
 
 async def forget(admin: AdminContext, request: Request) -> Response:
-    """Restore the plugins' prices: of one model, of one provider, or all of them."""
+    """Remove the operator's rates: of one model, of one provider, or all of them."""
     parameters = read_query(request, Which)
+    if parameters.provider is None and parameters.model is not None:
+        raise BadRequest("Missing query parameter: provider")
     async with admin.writing():
         if parameters.provider is None:
             await admin.stores.kv.replace(PRICING, {})
-            return await show(admin, request)
-        provider = admin.provider_id(parameters.provider)
-        own = dict(await admin.stores.kv.get(PRICING, provider) or {})
-        if parameters.model is not None:
-            own.pop(parameters.model, None)
-        if parameters.model is None or not own:
-            await admin.stores.kv.delete(PRICING, provider)
         else:
-            await admin.stores.kv.put(PRICING, {provider: own})
-    return await show(admin, request)
+            await _forget(admin, parameters.provider, parameters.model)
+    return await _list(admin)
+
+
+async def _forget(admin: AdminContext, name: str, model: str | None) -> None:
+    """Raises BadRequest for a provider that is unknown and has no rates."""
+    own = await admin.stores.kv.all(PRICING)
+    provider = await provider_of(admin, name, stored=name in own)
+    rates = dict(own.get(provider, {}))
+    if model is not None:
+        rates.pop(model, None)
+    if model is None or not rates:
+        await admin.stores.kv.delete(PRICING, provider)
+    else:
+        await admin.stores.kv.put(PRICING, {provider: rates})

@@ -25,7 +25,8 @@ RESERVED = frozenset({"auto"})
 """Prefixes with another meaning."""
 LONGEST_NAME = 200
 LONGEST_ICON = 128 * 1024
-_PREFIX = re.compile(r"[^\s/]{1,64}")
+_PREFIX = re.compile(r"[^\s/*]{1,64}")
+"""Without a star, which means something in the patterns of keys."""
 _ICON_DATA = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+")
 Formats = Mapping[str, WireFormat]
 
@@ -114,7 +115,7 @@ def prefix_of(text: Text) -> str:
     if not prefix:
         raise BadRequest("Prefix is required")
     if not _PREFIX.fullmatch(prefix) or not prefix.isprintable():
-        raise BadRequest("A prefix is at most 64 characters, without space or slash")
+        raise BadRequest("A prefix is at most 64 characters, without space, slash or star")
     return prefix
 
 

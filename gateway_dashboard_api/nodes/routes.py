@@ -26,10 +26,11 @@ from ..admin_context import AdminContext
 from ..answers import Success
 from ..destinations import origin, permit
 from ..endpoint import endpoint
+from ..renaming import PrefixRenaming
 from ..requests import read_json, strip
 from .bodies import NodeBody, NodeCandidateBody
 from .changes import api_type_of, base_url_of, change, is_free, new_node, type_of, wire_of
-from .views import Nodes, NodeShape, NodeValidity, OneNode, node_row
+from .views import ChangedNode, Nodes, NodeShape, NodeValidity, OneNode, node_row
 
 PATH = "/api/provider-nodes"
 
@@ -67,7 +68,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             update,
             "update the provider node",
             body=NodeBody,
-            answer=OneNode,
+            answer=ChangedNode,
             example={"name": "Over there"},
         ),
         endpoint(admin, "DELETE", one, delete, "delete the provider node", answer=Success),
@@ -123,8 +124,17 @@ async def update(admin: AdminContext, request: Request) -> Response:
         changes = change(before, body, admin.snapshot.registry.formats)
         await _check_prefix(admin, before, changes)
         await _release(admin, before, changes)
-        node = await admin.stores.nodes.update(identity, changes)
-    return json_answer({"node": node_row(node)})
+        renaming = _renaming(admin, before, changes)
+        node, rewritten = await admin.stores.nodes.update(identity, changes, renaming)
+    row = {"node": node_row(node)}
+    return json_answer({**row, "rewritten": rewritten} if rewritten else row)
+
+
+def _renaming(admin: AdminContext, before: Node, changes: NodeChange) -> PrefixRenaming | None:
+    if not isinstance(changes.prefix, str) or changes.prefix == before.prefix:
+        return None
+    listed = {row.id for row in admin.snapshot.models.get(before.id, ())}
+    return PrefixRenaming(before=before.prefix, after=changes.prefix, node=before.id, listed=listed)
 
 
 async def _check_prefix(admin: AdminContext, before: Node, changes: NodeChange) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.storage.stores.nodes import Node
+from gateway_core.storage.stores.renames import Rewritten
 
 from ..accounts.views import Validity
 
@@ -32,6 +33,11 @@ class NodeShape(Struct, frozen=True, kw_only=True, rename="camel"):
 
 class OneNode(Struct, frozen=True):
     node: NodeShape
+
+
+class ChangedNode(OneNode, frozen=True):
+    rewritten: tuple[Rewritten, ...] | UnsetType = UNSET
+    """What named its models by the old prefix, and names them by the new one now."""
 
 
 class Nodes(Struct, frozen=True):

@@ -6,18 +6,22 @@ from datetime import date, datetime
 from msgspec import Struct
 
 from gateway_core.storage.moments import iso, local_day, seconds
+from gateway_core.storage.stores.usage_days import DaySums
 
 from ..admin_context import AdminContext
 from .periods import DAY, Period, every_day, hours, midnight
 from .statistics import dollars
 
 
-class Bucket(Struct, frozen=True):
-    """An hour (``14:00``) or a day (``Nov 3``). ``cost`` is in dollars."""
+class Bucket(Struct, frozen=True, rename="camel"):
+    """An hour (``14:00``) or a day (``Nov 3``). ``cost`` is in dollars, of the calls whose price
+    is known."""
 
     label: str
     tokens: int
     cost: float
+    unpriced_requests: int
+    unpriced_tokens: int
 
 
 async def buckets(admin: AdminContext, period: Period) -> list[Bucket]:
@@ -31,18 +35,18 @@ async def buckets(admin: AdminContext, period: Period) -> list[Bucket]:
 
 
 async def _hourly(admin: AdminContext, starts: Sequence[float]) -> list[Bucket]:
-    rows = await admin.stores.reports.minutes(iso(starts[0]))
-    tokens, costs = [0] * len(starts), [0] * len(starts)
-    for row in rows:
+    hours = [[0, 0, 0, 0] for _ in starts]
+    for row in await admin.stores.reports.minutes(iso(starts[0])):
         passed = seconds(f"{row.at}:00Z") - starts[0]
         # Rows may lie ahead when the clock was set back; they count for the last hour.
-        hour = min(int(passed // 3600), len(starts) - 1)
-        tokens[hour] += row.input_tokens + row.output_tokens
-        costs[hour] += row.cost
-    labels = [f"{datetime.fromtimestamp(start):%H:%M}" for start in starts]
+        hour = hours[min(int(passed // 3600), len(starts) - 1)]
+        hour[0] += row.input_tokens + row.output_tokens
+        hour[1] += row.cost
+        hour[2] += row.unpriced_requests
+        hour[3] += row.unpriced_tokens
     return [
-        Bucket(label, some, dollars(cost))
-        for label, some, cost in zip(labels, tokens, costs, strict=True)
+        Bucket(f"{datetime.fromtimestamp(start):%H:%M}", tokens, dollars(cost), calls, unpriced)
+        for start, (tokens, cost, calls, unpriced) in zip(starts, hours, strict=True)
     ]
 
 
@@ -52,7 +56,14 @@ async def _daily(admin: AdminContext, period: Period, today: date) -> list[Bucke
     last = max(today, date.fromisoformat(max(rows))) if rows else today
     days = []
     for day in every_day(first, last):
-        row = rows.get(day.isoformat())
-        label = f"{day:%b} {day.day}"
-        days.append(Bucket(label, row.tokens if row else 0, dollars(row.cost if row else 0)))
+        row = rows.get(day.isoformat()) or DaySums("", 0, 0, 0)
+        days.append(
+            Bucket(
+                f"{day:%b} {day.day}",
+                row.tokens,
+                dollars(row.cost),
+                row.unpriced_requests,
+                row.unpriced_tokens,
+            )
+        )
     return days

@@ -28,6 +28,8 @@ class Moment(Struct, frozen=True, kw_only=True, rename="camel"):
     prompt_tokens: int
     completion_tokens: int
     cost: float
+    unpriced_requests: int
+    unpriced_tokens: int
 
 
 class Active(Struct, frozen=True, kw_only=True):
@@ -109,6 +111,8 @@ async def last_minutes(admin: AdminContext, now: float) -> tuple[Moment, ...]:
             prompt_tokens=row.input_tokens if row else 0,
             completion_tokens=row.output_tokens if row else 0,
             cost=dollars(row.cost) if row else 0,
+            unpriced_requests=row.unpriced_requests if row else 0,
+            unpriced_tokens=row.unpriced_tokens if row else 0,
         )
         moments.append(moment)
     return tuple(moments)

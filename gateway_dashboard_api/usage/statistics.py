@@ -31,13 +31,16 @@ class Names(Struct, frozen=True):
 
 
 class Figures(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A sum. ``cost`` is in dollars, of the calls whose price is known."""
+    """A sum. ``cost`` is in dollars, of the calls whose price is known; the others are counted
+    beside it."""
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
     cost: float
+    unpriced_requests: int
+    unpriced_tokens: int
 
 
 class PartRow(Figures, frozen=True, kw_only=True, rename="camel"):
@@ -62,6 +65,8 @@ class Stats(Struct, frozen=True, kw_only=True, rename="camel"):
     total_completion_tokens: int
     total_cached_tokens: int
     total_cost: float
+    total_unpriced_requests: int
+    total_unpriced_tokens: int
     by_provider: dict[str, PartRow]
     by_model: dict[str, PartRow]
     by_account: dict[str, PartRow]
@@ -72,10 +77,14 @@ class Stats(Struct, frozen=True, kw_only=True, rename="camel"):
 class Part:
     """A running sum."""
 
-    __slots__ = ("cached", "completion", "cost", "last_at", "prompt", "requests")
+    __slots__ = (
+        *("cached", "completion", "cost", "last_at", "prompt", "requests"),
+        *("unpriced_requests", "unpriced_tokens"),
+    )
 
     def __init__(self) -> None:
         self.requests = self.prompt = self.completion = self.cached = self.cost = 0
+        self.unpriced_requests = self.unpriced_tokens = 0
         self.last_at = ""
 
     def add(self, sums: Sums) -> None:
@@ -84,6 +93,8 @@ class Part:
         self.completion += sums.output_tokens
         self.cached += sums.cached_tokens
         self.cost += sums.cost
+        self.unpriced_requests += sums.unpriced_requests
+        self.unpriced_tokens += sums.unpriced_tokens
         self.last_at = max(self.last_at, sums.last_at)
 
     @property
@@ -94,6 +105,8 @@ class Part:
             "completion_tokens": self.completion,
             "cached_tokens": self.cached,
             "cost": dollars(self.cost),
+            "unpriced_requests": self.unpriced_requests,
+            "unpriced_tokens": self.unpriced_tokens,
         }
 
 

@@ -13,10 +13,11 @@ from ..database import Database, Row, Statements
 from ..errors import UniqueViolation
 from ..ids import NewId, random_id
 from ..moments import Clock, iso
+from .renames import COMBOS, Renaming, Rewritten, rewrite
 from .settings import move_combo_strategy
 from .versions import raise_version
 
-GROUP = "combos"
+GROUP = COMBOS
 MAX_CONNECTIONS = 500
 _TUPLES = {"models", "members", "allowed_connection_ids"}
 _JSON = (*_TUPLES, "capabilities")
@@ -96,8 +97,14 @@ class ComboStore:
             await raise_version(transaction, GROUP)
         return combo
 
-    async def update(self, combo_id: str, change: ComboChange) -> Combo:
-        """Change a combo. Raises NotFound, and BadRequest like ``create``."""
+    async def update(
+        self, combo_id: str, change: ComboChange, renaming: Renaming | None = None
+    ) -> tuple[Combo, tuple[Rewritten, ...]]:
+        """Change a combo, and with another name what names it.
+
+        Raises NotFound, and BadRequest like ``create``.
+        """
+        rewritten: tuple[Rewritten, ...] = ()
         async with self._database.transaction() as transaction:
             before = await _row(transaction, combo_id)
             fields = {**_given(change), "updated_at": iso(self._clock())}
@@ -105,8 +112,10 @@ class ComboStore:
             await _write(transaction, _UPDATE, combo)
             if combo.name != before.name:
                 await move_combo_strategy(transaction, before.name, combo.name)
+            if renaming is not None:
+                rewritten = await rewrite(transaction, renaming, combo.updated_at)
             await raise_version(transaction, GROUP)
-        return combo
+        return combo, rewritten
 
     async def delete(self, combo_id: str) -> None:
         """Remove a combo and its entry in ``comboStrategies``. Raises NotFound."""

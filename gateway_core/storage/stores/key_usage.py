@@ -8,35 +8,44 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from ..database import Database, Statements
 
 MARK = "journal."
 """Where the marks of journals begin in the table ``meta``."""
 IS_MARK = "key >= 'journal.' AND key < 'journal/'"
-_ADD_DAY = """
-    INSERT INTO key_days (api_key_id, day, requests, input_tokens, output_tokens, cost)
-    VALUES (:api_key_id, :day, :requests, :input_tokens, :output_tokens, :cost)
-    ON CONFLICT (api_key_id, day) DO UPDATE SET
-        requests = key_days.requests + excluded.requests,
-        input_tokens = key_days.input_tokens + excluded.input_tokens,
-        output_tokens = key_days.output_tokens + excluded.output_tokens,
-        cost = key_days.cost + excluded.cost
+UNPRICED = (
+    "cost IS NULL AND attempts > 0 AND (status = 'ok' OR input_tokens > 0 OR output_tokens > 0)"
+)
+"""Rows of calls that used something whose price is not known, as ``is_unpriced`` says."""
+_FIGURES = (
+    *("requests", "input_tokens", "output_tokens", "cost", "unpriced_requests", "unpriced_tokens"),
+)
+_VALUES = ", ".join(f":{name}" for name in _FIGURES)
+
+
+def _added(table: str) -> str:
+    return ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in _FIGURES)
+
+
+_ADD_DAY = f"""
+    INSERT INTO key_days (api_key_id, day, {", ".join(_FIGURES)})
+    VALUES (:api_key_id, :day, {_VALUES})
+    ON CONFLICT (api_key_id, day) DO UPDATE SET {_added("key_days")}
 """
-_ADD_TOTAL = """
-    INSERT INTO key_totals (api_key_id, requests, input_tokens, output_tokens, cost)
-    VALUES (:api_key_id, :requests, :input_tokens, :output_tokens, :cost)
-    ON CONFLICT (api_key_id) DO UPDATE SET
-        requests = key_totals.requests + excluded.requests,
-        input_tokens = key_totals.input_tokens + excluded.input_tokens,
-        output_tokens = key_totals.output_tokens + excluded.output_tokens,
-        cost = key_totals.cost + excluded.cost
+_ADD_TOTAL = f"""
+    INSERT INTO key_totals (api_key_id, {", ".join(_FIGURES)})
+    VALUES (:api_key_id, {_VALUES})
+    ON CONFLICT (api_key_id) DO UPDATE SET {_added("key_totals")}
 """
-_REBUILD = """
-    INSERT INTO key_days (api_key_id, day, requests, input_tokens, output_tokens, cost)
+_REBUILD = f"""
+    INSERT INTO key_days (api_key_id, day, {", ".join(_FIGURES)})
     SELECT api_key_id, day, count(*),
         CAST(sum(input_tokens) AS BIGINT), CAST(sum(output_tokens) AS BIGINT),
-        CAST(COALESCE(sum(cost), 0) AS BIGINT)
+        CAST(COALESCE(sum(cost), 0) AS BIGINT),
+        count(CASE WHEN {UNPRICED} THEN 1 END),
+        CAST(sum(CASE WHEN {UNPRICED} THEN input_tokens + output_tokens ELSE 0 END) AS BIGINT)
     FROM usage WHERE api_key_id IS NOT NULL AND attempts > 0
     GROUP BY api_key_id, day
 """
@@ -49,6 +58,9 @@ class Spent(Struct, frozen=True, rename="camel"):
     input_tokens: int = 0
     output_tokens: int = 0
     cost: int = 0
+    """Of the calls whose price is known."""
+    unpriced_requests: int = 0
+    unpriced_tokens: int = 0
 
     @property
     def tokens(self) -> int:
@@ -60,6 +72,8 @@ class Spent(Struct, frozen=True, rename="camel"):
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cost + other.cost,
+            self.unpriced_requests + other.unpriced_requests,
+            self.unpriced_tokens + other.unpriced_tokens,
         )
 
 
@@ -99,18 +113,17 @@ class KeyUsageStore:
         """The same, and the mark of each journal at that moment."""
         rows = await self._database.fetch(
             f"""
-            SELECT 'today' AS span, requests, input_tokens, output_tokens, cost
+            SELECT 'today' AS span, {", ".join(_FIGURES)}
             FROM key_days WHERE api_key_id = :key AND day = :day
             UNION ALL
-            SELECT 'month', CAST(sum(requests) AS BIGINT), CAST(sum(input_tokens) AS BIGINT),
-                CAST(sum(output_tokens) AS BIGINT), CAST(sum(cost) AS BIGINT)
+            SELECT 'month', {", ".join(f"CAST(sum({name}) AS BIGINT)" for name in _FIGURES)}
             FROM key_days WHERE api_key_id = :key AND day >= :first AND day <= :last
             HAVING count(*) > 0
             UNION ALL
-            SELECT 'ever', requests, input_tokens, output_tokens, cost
+            SELECT 'ever', {", ".join(_FIGURES)}
             FROM key_totals WHERE api_key_id = :key
             UNION ALL
-            SELECT key, CAST(value AS BIGINT), 0, 0, 0 FROM meta WHERE {IS_MARK}
+            SELECT key, CAST(value AS BIGINT), 0, 0, 0, 0, 0 FROM meta WHERE {IS_MARK}
             """,
             key=key_id,
             day=day,
@@ -127,7 +140,8 @@ class KeyUsageStore:
 
     async def ever(self) -> Mapping[str, Spent]:
         """The totals of every key that was ever used."""
-        rows = await self._database.fetch("SELECT * FROM key_totals")
+        columns = ", ".join(("api_key_id", *_FIGURES))
+        rows = await self._database.fetch(f"SELECT {columns} FROM key_totals")
         return {row["api_key_id"]: Spent(*list(row.values())[1:]) for row in rows}
 
 
@@ -161,14 +175,7 @@ async def rebuild(transaction: Statements) -> None:
 
 
 def _row(key: str, used: Spent, **more: str) -> dict[str, object]:
-    return {
-        "api_key_id": key,
-        "requests": used.requests,
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-        "cost": used.cost,
-        **more,
-    }
+    return {"api_key_id": key, **asdict(used), **more}
 
 
 class Counted(Protocol):
@@ -180,6 +187,8 @@ class Counted(Protocol):
     def day(self) -> str: ...
     @property
     def attempts(self) -> int: ...
+    @property
+    def status(self) -> str: ...
     @property
     def input_tokens(self) -> int: ...
     @property
@@ -197,15 +206,29 @@ def spent_of(records: Iterable[Counted]) -> Iterator[tuple[str, str, Spent]]:
             pair = record.api_key_id, record.day
             figures = sums.get(pair)
             if figures is None:
-                figures = sums[pair] = [0, 0, 0, 0]
+                figures = sums[pair] = [0] * len(_FIGURES)
             figures[0] += 1
             figures[1] += record.input_tokens
             figures[2] += record.output_tokens
-            figures[3] += record.cost or 0
+            if record.cost is not None:
+                figures[3] += record.cost
+            elif is_unpriced(record):
+                figures[4] += 1
+                figures[5] += record.input_tokens + record.output_tokens
     for (key, day), figures in sums.items():
         yield key, day, Spent(*figures)
 
 
 def used_by(record: Counted) -> Spent:
     """What one call used."""
+    if record.cost is None and is_unpriced(record):
+        tokens = record.input_tokens + record.output_tokens
+        return Spent(1, record.input_tokens, record.output_tokens, 0, 1, tokens)
     return Spent(1, record.input_tokens, record.output_tokens, record.cost or 0)
+
+
+def is_unpriced(record: Counted) -> bool:
+    """Whether a call used something whose price is not known; ``UNPRICED`` in SQL."""
+    if record.cost is not None or not record.attempts:
+        return False
+    return record.status == "ok" or record.input_tokens > 0 or record.output_tokens > 0

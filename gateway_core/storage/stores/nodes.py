@@ -22,6 +22,7 @@ from .connections import GROUP as CONNECTIONS
 from .key_scope import release
 from .kv import CUSTOM_MODELS
 from .kv import group as kv_group
+from .renames import Renaming, Rewritten, rewrite
 from .versions import raise_version
 
 GROUP = "nodes"
@@ -125,16 +126,22 @@ class NodeStore:
             await raise_version(transaction, GROUP)
         return node
 
-    async def update(self, identity: str, change: NodeChange) -> Node:
-        """Change a node and what its connections repeat of it. Raises NotFound, PrefixTaken."""
+    async def update(
+        self, identity: str, change: NodeChange, renaming: Renaming | None = None
+    ) -> tuple[Node, tuple[Rewritten, ...]]:
+        """Change a node, what its connections repeat of it, and with another prefix what names
+        its models. Raises NotFound, PrefixTaken, and what ``renaming`` raises."""
+        rewritten: tuple[Rewritten, ...] = ()
         given = {n: v for n, v in msgspec.structs.asdict(change).items() if v is not UNSET}
         async with self._database.transaction() as transaction:
             before = await _row(transaction, identity)
             node = msgspec.structs.replace(before, **given, updated_at=iso(self._clock()))
             await _write(transaction, _UPDATE, node)
             await _mirror(transaction, node)
+            if renaming is not None:
+                rewritten = await rewrite(transaction, renaming, node.updated_at)
             await raise_version(transaction, GROUP)
-        return node
+        return node, rewritten
 
     async def delete(self, identity: str) -> None:
         """Remove a node, its connections and its custom models.

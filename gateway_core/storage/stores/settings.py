@@ -146,3 +146,33 @@ async def move_combo_strategy(transaction: Statements, name: str, to: str | None
         strategies[to] = strategy
     await _write_parts(transaction, plain, sealed)
     await raise_version(transaction, GROUP)
+
+
+async def rename_models(
+    transaction: Statements, rename: Callable[[str], str]
+) -> Mapping[str, tuple[list[str], list[str]]]:
+    """Rename models in the settings that list some; gives each changed one's before and after."""
+    plain, sealed = await _parts(transaction)
+    changed = {}
+    for key in ("comboStrategies", "mediaRoutes", "pxpipeAllowedModels"):
+        before = list[str]()
+        after = _renamed(plain.get(key), rename, before)
+        if after != plain.get(key):
+            plain[key] = after
+            changed[key] = before, [rename(name) for name in before]
+    if changed:
+        await _write_parts(transaction, plain, sealed)
+        await raise_version(transaction, GROUP)
+    return changed
+
+
+def _renamed(value: Any, rename: Callable[[str], str], seen: list[str], name: str = "") -> Any:
+    """A setting with the models in its lists, and in members ``judgeModel``, renamed."""
+    if isinstance(value, dict):
+        return {member: _renamed(inner, rename, seen, member) for member, inner in value.items()}
+    if isinstance(value, list):
+        return [_renamed(inner, rename, seen, "judgeModel") for inner in value]
+    if not isinstance(value, str) or name != "judgeModel":
+        return value
+    seen.append(value)
+    return rename(value)

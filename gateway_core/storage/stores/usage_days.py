@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from msgspec import Struct
 
 from ..database import Database, Row, Statements
+from .key_usage import UNPRICED
 from .usage_hours import count_again, count_new
 
 AT_ONCE = 20_000
@@ -46,6 +47,8 @@ FIGURES = {
     "output_tokens": "sum(output_tokens)",
     "cached_tokens": "sum(cached_tokens)",
     "cost": "COALESCE(sum(cost), 0)",
+    "unpriced_requests": f"count(CASE WHEN {UNPRICED} THEN 1 END)",
+    "unpriced_tokens": f"sum(CASE WHEN {UNPRICED} THEN input_tokens + output_tokens ELSE 0 END)",
 }
 _ADDED = ", ".join(f"{name} = usage_days.{name} + excluded.{name}" for name in FIGURES)
 _SUM = f"""
@@ -83,6 +86,8 @@ class Sums(Struct, frozen=True, kw_only=True):
     output_tokens: int
     cached_tokens: int
     cost: int
+    unpriced_requests: int
+    unpriced_tokens: int
     last_at: str
 
 
@@ -93,6 +98,8 @@ class DaySums(Struct, frozen=True):
     requests: int
     tokens: int
     cost: int
+    unpriced_requests: int = 0
+    unpriced_tokens: int = 0
 
 
 class UsageDays:
@@ -121,7 +128,9 @@ class UsageDays:
             """
             SELECT day AS at, CAST(sum(requests) AS BIGINT) AS requests,
                 CAST(sum(input_tokens + output_tokens) AS BIGINT) AS tokens,
-                CAST(sum(cost) AS BIGINT) AS cost
+                CAST(sum(cost) AS BIGINT) AS cost,
+                CAST(sum(unpriced_requests) AS BIGINT) AS unpriced_requests,
+                CAST(sum(unpriced_tokens) AS BIGINT) AS unpriced_tokens
             FROM usage_days WHERE day >= :first AND day <= :last GROUP BY day ORDER BY day
             """,
             first=first,

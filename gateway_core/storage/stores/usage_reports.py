@@ -54,6 +54,8 @@ class Minute(Struct, frozen=True, kw_only=True):
     input_tokens: int
     output_tokens: int
     cost: int
+    unpriced_requests: int
+    unpriced_tokens: int
 
 
 class UsageReports:
@@ -155,12 +157,14 @@ class UsageReports:
     async def minutes(self, since: str) -> list[Minute]:
         """Each minute since a moment in which something ended, in order."""
         minute = f"substr(finished_at, 1, {_MINUTE})"
+        figures = ", ".join(
+            f"CAST({FIGURES[name]} AS BIGINT) AS {name}"
+            for name in Minute.__struct_fields__
+            if name in FIGURES
+        )
         rows = await self._database.fetch(
             f"""
-            SELECT {minute} AS at, count(*) AS requests,
-                CAST(sum(input_tokens) AS BIGINT) AS input_tokens,
-                CAST(sum(output_tokens) AS BIGINT) AS output_tokens,
-                CAST(COALESCE(sum(cost), 0) AS BIGINT) AS cost
+            SELECT {minute} AS at, {figures}
             FROM usage WHERE finished_at >= :since GROUP BY {minute} ORDER BY {minute}
             """,
             since=since,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.identity.globs import glob
+from gateway_core.identity.globs import glob, remainders
 
 SMALL = st.text("ab/*", max_size=12)
 ANY = st.text(max_size=12) | st.text("aAßẞſsIıİK/*?[]", max_size=12)
@@ -71,3 +71,12 @@ def test_no_pattern_takes_long() -> None:
         glob(pattern)(name)
 
     assert time.process_time() - began < 0.1
+
+
+@given(pattern=SMALL, beginning=SMALL, rest=SMALL)
+def test_what_is_left_of_a_glob_fits_the_rest_of_what_it_fits(
+    pattern: str, beginning: str, rest: str
+) -> None:
+    left = remainders(pattern, beginning)
+
+    assert any(glob(each)(rest) for each in left) is fits(pattern, beginning + rest)

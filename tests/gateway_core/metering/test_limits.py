@@ -298,7 +298,7 @@ async def test_calls_that_do_not_count_do_not_count() -> None:
 
     count = await setup.limits.count_of("k")
 
-    assert count.spent.ever == Spent(1, 5, 5, 0)
+    assert count.spent.ever == Spent(1, 5, 5, 0, 1, 10)
 
 
 async def test_a_call_counts_for_the_day_and_month_on_which_it_ended() -> None:

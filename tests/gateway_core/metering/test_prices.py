@@ -121,11 +121,46 @@ def test_a_variant_may_have_a_price_of_its_own() -> None:
     assert own.cost(target(provider("acme"), "m:nitro"), usage) == 6
 
 
-def test_an_operators_price_without_both_sides_does_not_count() -> None:
+def test_an_operators_single_rate_leaves_the_others_as_they_are() -> None:
+    own = Prices()
+    own.replace({"acme": {"m": {"input": 5}}})
+    usage = Usage(input_tokens=3, output_tokens=1)
+
+    assert own.cost(PRICED, usage) == 3 * 5 + 2
+
+
+def test_half_a_price_of_a_model_that_nobody_prices_is_none() -> None:
+    own = Prices()
+    own.replace({"nobody": {"m": {"input": 5}}})
+    unheard = target(provider("nobody"), "m")
+
+    assert own.cost(unheard, Usage(input_tokens=3)) is None
+    assert own.in_use(unheard) is None
+    assert not own.is_known(unheard)
+
+
+@pytest.mark.parametrize("prompt", [1000, 500_000])
+def test_an_operators_rate_over_one_that_depends_on_the_length_is_the_same_for_all(
+    prompt: int,
+) -> None:
+    model, usage = target(provider("openai"), "gpt-5.4"), Usage(input_tokens=prompt)
+    answered = Usage(input_tokens=prompt, output_tokens=1_000)
+    plain, own = Prices(), Prices()
+    own.replace({"openai": {"gpt-5.4": {"output": 7}}})
+
+    assert own.cost(model, usage) == plain.cost(model, usage)
+    assert own.cost(model, answered) == (plain.cost(model, usage) or 0) + 7_000
+
+
+def test_the_price_in_use_says_where_each_rate_is_from() -> None:
     own = Prices()
     own.replace({"acme": {"m": {"input": 5}}})
 
-    assert own.cost(PRICED, Usage(input_tokens=3)) == 3
+    found = own.in_use(PRICED)
+
+    assert found is not None
+    assert found.price.input == 5
+    assert (found.sources["input"], found.sources["output"]) == ("operator", "plugin")
 
 
 def test_a_free_provider_costs_nothing_whatever_its_models_say() -> None:

@@ -74,6 +74,7 @@ async def test_keys_are_listed_without_their_text_beside_the_accounts_there_are(
     assert [row["groups"] for row in body["keys"]] == [[], ["team"]]
     assert {row["maskedKey"] for row in body["keys"]} == {"sk-••••••••"}
     used = {"totalTokens": 4, "totalCost": 0.0, "totalRequests": 1}
+    used |= {"unpricedRequests": 1, "unpricedTokens": 4}
     assert [row["usage"] for row in body["keys"]] == [used, {**used} | dict.fromkeys(used, 0)]
     assert {"id": account["id"], "name": "main", "provider": "acme"} in body["connections"]
     assert body["keys"][0] == await one(admin, first)

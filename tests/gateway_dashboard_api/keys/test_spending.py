@@ -46,6 +46,7 @@ async def test_a_key_shows_its_use_beside_every_limit(admin: AdminGateway) -> No
     use = found[key["id"]]
     assert (use["rpm"], use["tpm"]) == ({"used": 2, "limit": 5}, {"used": 8, "limit": 100})
     sums = {"requests": 2, "inputTokens": 6, "outputTokens": 2, "totalTokens": 8, "cost": 0}
+    sums |= {"unpricedRequests": 2, "unpricedTokens": 8}
     assert use["today"] == use["month"] == sums
     rows = {row["field"]: row for row in use["limits"]}
     told = {name: (row["used"], row["limit"]) for name, row in rows.items()}

@@ -5,7 +5,7 @@ import pytest
 from cookies import cookie_of
 from login_gateway import LOGIN, PASSWORD, Browser, LoginGateway
 
-from gateway_core.identity.lockout import HINT
+from gateway_dashboard_api.login.lockout import HINT
 
 pytestmark = pytest.mark.anyio
 REMOTE = "203.0.113.7"

@@ -38,7 +38,13 @@ async def test_a_restricted_key_sees_itself_from_anywhere(admin: AdminGateway) -
         "dailyLimitTokens": 10,
         "policy": {"allowedModels": ["acme/large"]},
         "usage": {
-            "lifetime": {"totalTokens": 4, "totalCost": 0.0, "totalRequests": 1},
+            "lifetime": {
+                "totalTokens": 4,
+                "totalCost": 0.0,
+                "totalRequests": 1,
+                "unpricedRequests": 1,
+                "unpricedTokens": 4,
+            },
             "daily": {"used": 4, "limit": 10, "remaining": 6},
         },
         "connections": [{"id": account["id"], "provider": "acme", "name": "work", "quota": []}],

@@ -31,6 +31,8 @@ FIGURES = {
     "cachedTokens": "totalCachedTokens",
     "cost": "totalCost",
 }
+PRICED = {"unpricedRequests": 0, "unpricedTokens": 0}
+"""What stands beside a sum of calls that all have a price."""
 
 
 async def test_an_empty_ledger_has_every_member(admin: AdminGateway) -> None:
@@ -61,7 +63,7 @@ async def test_a_call_is_shown_in_every_part(admin: AdminGateway) -> None:
     answer = await admin.call("GET", STATS)
 
     used = {"requests": 1, "promptTokens": 100, "completionTokens": 20, "cachedTokens": 30}
-    used |= {"cost": 1.5, "lastUsed": iso(NOW - 5)}
+    used |= {"cost": 1.5, **PRICED, "lastUsed": iso(NOW - 5)}
     assert answer["byProvider"] == {"acme": used}
     assert answer["byModel"] == {"large (acme)": {**used, "rawModel": "large", "provider": "acme"}}
     assert answer["byAccount"] == {
@@ -80,6 +82,7 @@ async def test_a_call_is_shown_in_every_part(admin: AdminGateway) -> None:
         "promptTokens": 100,
         "completionTokens": 20,
         "cost": 1.5,
+        **PRICED,
     }
     assert answer["recentRequests"][0]["model"] == "large"
 
@@ -202,8 +205,8 @@ async def test_a_day_has_24_hours_and_a_month_30_days(admin: AdminGateway) -> No
 
     assert [one["label"] for one in hours][:2] == ["00:00", "01:00"]
     assert (len(hours), len(days)) == (24, 30)
-    assert hours[12] == {"label": "12:00", "tokens": 7, "cost": 1.0}
-    assert days[-1] == {"label": "Jan 15", "tokens": 7, "cost": 1.0}
+    assert hours[12] == {"label": "12:00", "tokens": 7, "cost": 1.0, **PRICED}
+    assert days[-1] == {"label": "Jan 15", "tokens": 7, "cost": 1.0, **PRICED}
     assert days[-2]["tokens"] == 0
 
 
@@ -238,6 +241,7 @@ async def test_combos_are_shown_by_account(admin: AdminGateway) -> None:
             "completionTokens": 0,
             "cachedTokens": 0,
             "cost": 4.0,
+            **PRICED,
         }
     ]
     assert (answer["unattributed"]["requests"], answer["unattributed"]["cost"]) == (1, 1.0)

@@ -90,7 +90,7 @@ async def test_five_hundred_connections_are_the_most(store: ComboStore) -> None:
 async def test_an_update_changes_what_it_names(store: ComboStore) -> None:
     made = await store.create(NEW)
 
-    after = await store.update(made.id, ComboChange(capabilities=None, models=()))
+    after, _ = await store.update(made.id, ComboChange(capabilities=None, models=()))
 
     assert (after.capabilities, after.models, after.members) == (None, (), made.members)
     assert await store.get(made.id) == after

@@ -92,7 +92,7 @@ async def test_a_call_that_reached_no_vendor_is_not_counted() -> None:
         call("k", "d", cost=None),
     ]
 
-    assert list(spent_of(records)) == [("k", "d", Spent(2, 4, 6, 7))]
+    assert list(spent_of(records)) == [("k", "d", Spent(2, 4, 6, 7, 1, 5))]
 
 
 async def test_the_ledger_and_the_sums_are_written_together(

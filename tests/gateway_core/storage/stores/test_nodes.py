@@ -98,7 +98,7 @@ async def test_an_update_is_repeated_in_the_nodes_connections(
     await connections.create(NewConnection(provider=node.id, name="b"))
     await connections.create(NewConnection(provider="another", name="c"))
 
-    after = await store.update(
+    after, _ = await store.update(
         node.id, NodeChange(name="New", base_url="http://there", api_type=None)
     )
 

@@ -206,10 +206,11 @@ async def test_a_ledger_from_before_the_hours_is_counted_when_it_is_migrated() -
     # The sums of the days had followed up to the third row.
     await database.execute("INSERT INTO meta (key, value) VALUES ('usage_days.seen', '3')")
 
-    await migrate(database, steps, lambda: 0.0)
+    await migrate(database, [step for step in steps if step.number <= 16], lambda: 0.0)
 
     counted = await database.fetch("SELECT hour, requests FROM usage_hours ORDER BY hour")
     assert [tuple(row.values()) for row in counted] == [("2027-01-01T01", 2), ("2027-01-01T02", 1)]
+    await migrate(database, steps, lambda: 0.0)
     reports = UsageReports(database, UsageStore(database))
     found = await reports.page(Which(provider="acme"), limit=10)
     assert [row.id for row in found] == [4, 3, 2, 1]

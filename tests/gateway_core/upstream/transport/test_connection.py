@@ -41,7 +41,7 @@ class Notes(asyncio.Transport):
 
 
 def message(body):
-    return RequestBytes(b"HEAD", body, 10.0, False)
+    return RequestBytes(b"HEAD", body, 10.0, 10.0, bodiless=False)
 
 
 async def begun(transport, body):
@@ -96,7 +96,7 @@ def test_a_server_that_takes_a_request_slowly_is_not_given_up(run):
         transport.then = lambda: connection.pause_writing()
         connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(transport)
-        large = RequestBytes(b"HEAD", b"x" * 5 * SLICE, 0.5, False)
+        large = RequestBytes(b"HEAD", b"x" * 5 * SLICE, 0.5, 10.0, bodiless=False)
         task = asyncio.create_task(connection.exchange(large))
 
         for _ in range(2):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from gateway_core.identity.lockout import (
+from gateway_dashboard_api.login.lockout import (
     FAILURES,
     QUIET,
     STEPS,

@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec import Struct
 
-from ..config.settings import Settings
-from ..contracts.errors import UpstreamError
+from gateway_core.config.settings import Settings
+from gateway_core.contracts.errors import UpstreamError
 
 if TYPE_CHECKING:
     from joserfc.jwk import KeySet

@@ -11,7 +11,7 @@ from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 from gateway_core.config.settings import Settings, read_settings
-from gateway_core.identity.oidc import (
+from gateway_dashboard_api.login.oidc_protocol import (
     Journey,
     OidcClient,
     OidcFailed,
