@@ -1,6 +1,7 @@
 """The list of prices: the plugins' prices, overridden by the operator's.
 
-US dollars per million tokens, by the provider's short name and the model's id.
+US dollars per million tokens, by the provider's short name and the model's id. ``units`` holds
+prices of single pictures, seconds, queries and the like.
 """
 
 from collections.abc import Mapping
@@ -20,10 +21,12 @@ FIELDS = {
 }
 """Names in the list, and their fields of ``Price``."""
 NEEDED = ("input", "output")
+UNITS = "units"
+MOST_UNITS = 64
 LARGEST = 1_000_000.0
 LONGEST_NAME = 256
 MOST_MODELS = 5000
-Rates = Mapping[str, float]
+Rates = Mapping[str, Any]
 Prices = dict[str, dict[str, Rates]]
 """By provider and model."""
 
@@ -40,7 +43,8 @@ def built_in(admin: AdminContext) -> Prices:
 
 def rates_of(price: Price) -> Rates:
     rates = {name: getattr(price, field) for name, field in FIELDS.items()}
-    return {name: rate for name, rate in rates.items() if rate is not None}
+    shown: dict[str, Any] = {name: rate for name, rate in rates.items() if rate is not None}
+    return {**shown, UNITS: dict(price.units)} if price.units else shown
 
 
 def merge(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
@@ -79,7 +83,7 @@ def apply_change(admin: AdminContext, own: Mapping[str, Any], change: Prices) ->
     for provider, models in change.items():
         for model in models:
             price = {**others.get(provider, {}).get(model, {}), **after[provider][model]}
-            if not all(name in price for name in NEEDED):
+            if UNITS not in price and not all(name in price for name in NEEDED):
                 raise BadRequest(f"Pricing for {model} needs both input and output")
             after[provider][model] = price
     if sum(map(len, after.values())) > MOST_MODELS:
@@ -96,12 +100,29 @@ def _check_rates(rates: Any, where: str) -> Rates:
     """Return the rates as floats. Raises BadRequest, naming ``where``."""
     if not isinstance(rates, Mapping) or not rates:
         raise BadRequest(f"Invalid pricing for {where}")
+    checked: dict[str, Any] = {}
     for name, rate in rates.items():
-        if name not in FIELDS:
+        if name == UNITS:
+            checked[UNITS] = _check_units(rate, where)
+        elif name in FIELDS:
+            checked[name] = _check_rate(name, rate, where)
+        else:
             raise BadRequest(f"Invalid pricing field for {where}: {name[:64]}")
-        if isinstance(rate, bool) or not isinstance(rate, int | float):
-            raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
-        # Written so that NaN fails too.
-        if not 0 <= rate <= LARGEST:
-            raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
-    return {name: float(rate) for name, rate in rates.items()}
+    return checked
+
+
+def _check_units(units: Any, where: str) -> dict[str, float]:
+    if not isinstance(units, Mapping) or not units or len(units) > MOST_UNITS:
+        raise BadRequest(f"Invalid units price for {where}")
+    for name in units:
+        _check_name(name, "unit")
+    return {name: _check_rate(name, rate, where) for name, rate in units.items()}
+
+
+def _check_rate(name: str, rate: Any, where: str) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, int | float):
+        raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
+    # Written so that NaN fails too.
+    if not 0 <= rate <= LARGEST:
+        raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
+    return float(rate)

@@ -16,8 +16,13 @@ from ..requests import read_json, read_query
 from .bodies import Which
 
 PATH = "/api/pricing"
-EXAMPLE = {"acme": {"large": {"input": 3, "output": 15, "cached": 0.3}}}
-Prices = dict[str, dict[str, dict[str, float]]]
+EXAMPLE = {
+    "acme": {
+        "large": {"input": 3, "output": 15, "cached": 0.3},
+        "painter": {"units": {"images": 0.04}},
+    }
+}
+Prices = dict[str, dict[str, dict[str, float | dict[str, float]]]]
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
