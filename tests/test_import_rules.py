@@ -19,7 +19,12 @@ ALLOWED = {
     "gateway_formats": {"gateway_formats", "gateway_core"},
     "gateway_providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "gateway_dashboard_api": {"gateway_dashboard_api", "gateway_core"},
-    "gateway_services": {"gateway_services", "gateway_formats", "gateway_core"},
+    "gateway_services": {
+        "gateway_services",
+        "gateway_providers",
+        "gateway_formats",
+        "gateway_core",
+    },
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -209,7 +214,7 @@ def files(module: Module) -> Iterator[str]:
         return
     doors = (
         *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),
-        "gateway_core.config.whereabouts",
+        *("gateway_core.config.whereabouts", "gateway_core.config.temporary_file"),
         "gateway_core.plugins.files",
         *("gateway_kit.scaffold", "gateway_kit.results"),
     )

@@ -11,7 +11,7 @@ that no vendor speaks has no vendor side, and the other way round.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
@@ -20,7 +20,7 @@ from .errors import GatewayError, UpstreamError
 from .events import ReplyFailed, StreamEvent
 from .exchange import ServiceExchange
 from .kinds import Kind
-from .provider import Call, Target
+from .provider import Call, FormPart, Service, Target
 from .usage import Usage
 
 
@@ -31,6 +31,8 @@ class Intake(Struct, frozen=True):
     """The model as the client named it; empty when it named none."""
     stream: bool
     """Whether a streamed answer is wanted."""
+    urls: tuple[str, ...] = ()
+    """Addresses that a vendor is asked to fetch; the call is refused unless each is public."""
 
 
 class Counting(Struct, frozen=True, kw_only=True):
@@ -78,8 +80,11 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """Names of query parameters that are read."""
     body: BodyShape = "json"
     """What the client sends."""
-    body_limit: int | None = None
-    """Largest body, bytes; ``None`` takes the operator's limit."""
+    form_limit: int | None = None
+    """Largest form, bytes, whose files are on disk; ``None`` takes the operator's limit of any
+    body."""
+    files: tuple[str, ...] = ()
+    """Files that a form has to have."""
     route: str | None = None
     """The word of ``settings.mediaRoutes`` whose models serve a call that names no model, or
     ``auto``; the connected models of the kind serve it where nothing is saved. ``None`` where a
@@ -92,10 +97,20 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     takes the model's. With a name of its own, a failure leaves the account's other work alone."""
     no_combos: str = ""
     """The message with which combos are refused; empty where they are served."""
-    by_account: bool = False
-    """The account chooses the provider: the one that the client pins, or the only one there is."""
-    answer: Callable[[Call, ServiceExchange], ServiceExchange] | None = None
-    """Wraps a vendor's exchange where the client may ask for the answer in another shape."""
+    chosen_by: Literal["model", "account", "provider"] = "model"
+    """What the vendor is found by: the model; the account that the client pins, or the only one
+    there is; or the provider, whose name ``read`` gives as the model."""
+    shows_account: bool = False
+    """The answer names its account in ``x-gateway-connection-id``, for calls that follow."""
+    timeout: float | None = None
+    """Seconds for one model; ``None`` takes a combo's limit."""
+    answer_limit: int | None = None
+    """Largest answer that is read whole, bytes; ``None`` takes the usual limit."""
+    sample: Mapping[str, Any] | tuple[FormPart, ...] | None = None
+    """A small request without its model, by which an operator tests a model of the kind: the
+    members of JSON, or the parts of a form. ``None`` where a test would make no sense."""
+    answer: Callable[[Call, Target, ServiceExchange], ServiceExchange] | None = None
+    """Wraps a vendor's exchange where the client is to get the answer in another shape."""
 
 
 class KeepAlive(Struct, frozen=True, kw_only=True):
@@ -236,6 +251,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """Other names under which an operator may ask for a node of this format."""
     endpoints: tuple[Endpoint, ...] = ()
     """Where clients ask; empty for a format that no client speaks."""
+    offers: Mapping[str, tuple[Service, ...]] = {}
+    """What an operator's own node is taken to offer besides chat, by the type or the format of
+    the node."""
     client: ClientSide | None = None
     """What serves clients; ``None`` without a client side."""
     vendor: VendorSide | None = None

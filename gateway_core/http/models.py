@@ -21,10 +21,10 @@ from ..identity.credentials import CALLER, check_key
 from ..pipeline.context import Core
 from ..routing.access_policy import permitted_rows
 from ..routing.model_listing import (
-    KINDS,
     Row,
     cli_list,
     generative_list,
+    listed_kinds,
     local_server_list,
     messages_list,
     of_kind,
@@ -122,7 +122,7 @@ class Catalog:
     async def some(self, request: Request) -> Response:
         """The rows of one kind, or one row by its prefixed id."""
         name = request.path_params["name"].strip("/")
-        if name in KINDS:
+        if name in listed_kinds(self._core.snapshot):
             if request.method == "HEAD":
                 return probed()
             return json_answer(self._list(request, of_kind(self._rows(request), name)))

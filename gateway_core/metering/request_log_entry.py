@@ -197,7 +197,13 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
 def _request_part(request: UpstreamRequest, longest: int) -> Part:
     members = {"method": request.method, "url": request.url, "headers": dict(request.headers)}
-    return members, Excerpt(longest, request.body)
+    excerpt = Excerpt(longest, request.body)
+    for part in () if request.parts is None else request.parts.parts:
+        if isinstance(part, bytes):
+            excerpt.add(part)
+        else:
+            excerpt.add(f"[{part.size} bytes]".encode())
+    return members, excerpt
 
 
 def _response_part(response: UpstreamResponse, body: Excerpt) -> Part:

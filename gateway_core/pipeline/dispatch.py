@@ -54,6 +54,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """An empty whole answer is asked for once more, then counts as a failure."""
     is_service: bool = False
     """Exchanges are ``ServiceExchange``: they may need several requests."""
+    answer_limit: int | None = None
+    """Largest answer of a service that is read whole, bytes."""
     is_route: bool = False
     """Another member is asked only where one is not available."""
     is_final: bool = False
@@ -213,7 +215,8 @@ async def _ask_account(
         answering = send(core, member.target.provider, account, _request(attempt, job))
         attempt.begin(core, record, job.constraints.session)
     if job.is_service:
-        await answer_in_steps(core, attempt, answering, record)
+        limit = ANSWER_LIMIT if job.answer_limit is None else job.answer_limit
+        await answer_in_steps(core, attempt, answering, record, limit)
         return attempt
     await _read_answer(core, attempt, answering, job, record)
     if not job.insist or job.stream or not is_blank(attempt.exchange):

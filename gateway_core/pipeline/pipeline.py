@@ -16,18 +16,27 @@ import asyncio
 import logging
 from math import ceil
 
+from ..config.temporary_file import TemporaryFile
 from ..contracts.asgi import ON_DISCONNECT, PUSH, REPLY, Header, Receive, Scope, Send
 from ..contracts.conversation import Conversation
-from ..contracts.errors import GatewayError, TransportError, Unavailable, UnsupportedMedia
+from ..contracts.errors import (
+    BadRequest,
+    Forbidden,
+    GatewayError,
+    TransportError,
+    Unavailable,
+    UnsupportedMedia,
+)
 from ..contracts.kinds import Kind
 from ..contracts.wire import KeepAlive
-from ..upstream.transport import UpstreamAnswer, is_over
+from ..upstream.transport import AddressForbidden, MalformedUrl, UpstreamAnswer, is_over
 from .attempt import Attempt
 from .client_response import ClientGone, ClientResponse
 from .context import Collaborators
 from .direct_stream import DirectStream
 from .dispatch import FirstAttempt, Job, dispatch
 from .error_bodies import write_error
+from .form_body import is_form, read_form
 from .fusion import fuse
 from .request_body import decode, whole_body
 from .request_head import RequestHead
@@ -106,11 +115,19 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
     # The length is checked before a byte is read, and again while bytes arrive.
     if endpoint.body == "none":
         run.read(b"", {})
+    elif endpoint.body == "form" or (endpoint.body == "json or form" and is_form(head.headers)):
+        limit = core.max_body if endpoint.form_limit is None else endpoint.form_limit
+        folder = core.data_dir.path
+        run.form = await read_form(receive, head.headers, limit, lambda: TemporaryFile(folder))
+        client.unread = False
+        run.form.require(endpoint.files)
+        run.read(b"", run.form.members, tuple(run.form.parts))
     else:
-        limit = core.max_body if endpoint.body_limit is None else endpoint.body_limit
-        body = await whole_body(receive, head.headers, limit)
+        body = await whole_body(receive, head.headers, core.max_body)
         client.unread = False  # A refusal from here on need not read on first.
-        run.read(decode(body, head.headers, limit))
+        run.read(decode(body, head.headers, core.max_body))
+    for url in run.urls:
+        await _check_public(core, url)
     client.watch()
     if core.request_log.is_on:
         # Before interceptors, which may change or refuse the call.
@@ -127,6 +144,16 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         return False
     _open_early(run, client)
     return True
+
+
+async def _check_public(core: Collaborators, url: str) -> None:
+    """Raises BadRequest, Forbidden for an address that no vendor may be asked to fetch."""
+    try:
+        await core.network.permit(url)
+    except MalformedUrl:
+        raise BadRequest("Invalid URL: it must be a public http or https address") from None
+    except AddressForbidden:
+        raise Forbidden("The address is not public", code="address_forbidden") from None
 
 
 def _open_early(run: RequestRun, client: ClientResponse) -> None:
@@ -162,6 +189,7 @@ async def _answer(run: RequestRun) -> Attempt:
         timeout=plan.timeout,
         insist=plan.combo is not None and is_chat,
         is_service=not is_chat,
+        answer_limit=run.head.route.endpoint.answer_limit,
         is_route=plan.is_route,
         is_final=plan.is_final,
     )
@@ -175,6 +203,8 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
         if run.error is not None:
             raise run.error
         headers = run.response_headers()
+        if run.head.route.endpoint.shows_account:
+            headers += run.account_headers()
         # Bytes that arrive slowly are sent as they come, whatever the client has asked for.
         is_streamed = run.call.stream or not attempt.is_complete
         if is_streamed:

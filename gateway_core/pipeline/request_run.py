@@ -36,11 +36,15 @@ from ..upstream.transport import SentRequest
 from .attempt import Attempt, record_failure
 from .context import Collaborators
 from .exchanges import encode_losses
+from .form_body import Form
 from .json_body import members_of
 from .request_head import RequestHead
-from .translation import Translation
+from .translation import Translation, open_service
 
 log = logging.getLogger(__name__)
+
+SHOWN_PIN = "x-gateway-connection-id"
+"""Names the account that has answered; accepted in the place of ``PIN`` too."""
 
 
 class RequestRun:
@@ -63,6 +67,10 @@ class RequestRun:
     """What stopped ``attempt`` on the fast path; for the pipeline to deal with."""
     ending = b""
     """Output that is held back until it can leave with the end."""
+    urls: tuple[str, ...] = ()
+    """Addresses from the request that a vendor is to fetch."""
+    form: Form | None = None
+    """The client's form, whose files are removed at the end."""
 
     def __init__(self, core: Collaborators, head: RequestHead) -> None:
         self.core, self.head = core, head
@@ -102,8 +110,9 @@ class RequestRun:
             headers=head.headers,
             path=head.parameters,
         )
-        if endpoint.action or form:
+        if endpoint.kind != Kind.LLM:
             call.action, call.form = endpoint.action, form
+            self.urls = intake.urls
         self.use(call)
 
     def use(self, call: Call) -> None:
@@ -123,8 +132,10 @@ class RequestRun:
             plan = build_plan(
                 self.snapshot, call.model, call.kind, timeout_ms, decorated=is_decorated
             )
-        elif (endpoint := self.head.route.endpoint).by_account:
-            plan = plan_for_account(self.snapshot, endpoint, call.headers.get(PIN))
+        elif (endpoint := self.head.route.endpoint).chosen_by == "account":
+            scope = frozenset[str]() if key is None else key.connections
+            pinned = call.headers.get(PIN) or call.headers.get(SHOWN_PIN)
+            plan = plan_for_account(self.snapshot, endpoint, pinned, scope)
         else:
             plan = build_service_plan(self.snapshot, endpoint, call.model, timeout_ms)
         # Noted before the key is checked, so that a refusal is booked on the combo it was for.
@@ -147,12 +158,11 @@ class RequestRun:
 
     def open_service(self, target: Target, credential: Credential) -> ServiceExchange:
         """The exchange of a call that is no chat, in the shape of answer that the client wants."""
-        call, wrap = self.call, self.head.route.endpoint.answer
-        service = target.provider.service(call.kind, call.action)
-        if service is None:
-            raise GatewayError(f"provider {target.provider.id} has no service for {call.kind}")
-        exchange = service.adapter.open(call, target, credential)
-        return exchange if wrap is None else wrap(call, exchange)
+        wrap, exchange = (
+            self.head.route.endpoint.answer,
+            open_service(self.call, target, credential),
+        )
+        return exchange if wrap is None else wrap(self.call, target, exchange)
 
     def response_head(self) -> Awaitable[UpstreamResponse]:
         """The response of the first attempt; its head may have arrived. Raises TransportError,
@@ -183,6 +193,13 @@ class RequestRun:
         if exchange.losses.names:
             headers.append((b"x-gateway-dropped", encode_losses(exchange.losses.names)))
         return tuple(headers)
+
+    def account_headers(self) -> tuple[Header, ...]:
+        """The account that has answered, for calls that follow it."""
+        name = SHOWN_PIN.encode()
+        # Fetch, section 3.3.6: a script of another origin sees it only where it is exposed.
+        exposed = (b"access-control-expose-headers", name)
+        return (name, self.attempt.account.id.encode()), exposed
 
     def on_chunk(self, chunk: bytes) -> None:
         """More of a stream; an empty chunk is its end."""
@@ -241,6 +258,8 @@ class RequestRun:
         """The request is over, whatever became of it: one row in the ledger."""
         core, record = self.core, self.record
         self.write_row()
+        if self.form is not None:
+            self.form.close()
         core.in_flight.end(record)
         if record.detail is not None:
             core.request_log.end(record, record.detail)

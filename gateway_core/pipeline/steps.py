@@ -27,8 +27,6 @@ from .context import Collaborators
 from .send import send
 
 ERROR_BODY_LIMIT = 64 * 1024
-ANSWER_LIMIT = 64 * 1024 * 1024
-"""Bytes of one answer that are read before any of it is for the client."""
 
 
 async def answer_in_steps(
@@ -36,6 +34,7 @@ async def answer_in_steps(
     attempt: Attempt,
     answering: Awaitable[UpstreamResponse],
     record: RequestRecord,
+    limit: int,
 ) -> None:
     """Read until the client can have something. Raises UpstreamError where there is no answer."""
     exchange = cast(ServiceExchange, attempt.exchange)
@@ -45,7 +44,7 @@ async def answer_in_steps(
     while True:
         try:
             async with asyncio.timeout_at(deadline):
-                await _read(attempt, request, await answering, record)
+                await _read(attempt, request, await answering, record, limit)
                 step = exchange.following
                 if exchange.started or step is None:
                     break
@@ -67,9 +66,16 @@ def _send(core: Collaborators, attempt: Attempt, step: Step) -> Awaitable[Upstre
 
 
 async def _read(
-    attempt: Attempt, request: UpstreamRequest, response: UpstreamResponse, record: RequestRecord
+    attempt: Attempt,
+    request: UpstreamRequest,
+    response: UpstreamResponse,
+    record: RequestRecord,
+    limit: int,
 ) -> None:
-    """Read one answer until it is for the client, or to its end. Raises UpstreamError."""
+    """Read one answer until it is for the client, or to its end. Raises UpstreamError.
+
+    ``limit`` is of bytes that are read before any of it is for the client.
+    """
     exchange = cast(ServiceExchange, attempt.exchange)
     if record.detail is not None:
         secrets = secrets_of(attempt.account.credential)
@@ -84,7 +90,7 @@ async def _read(
             chunk = await response.next()
             taken += len(chunk)
             is_last = not chunk or is_over(response)
-            if taken > ANSWER_LIMIT:
+            if taken > limit:
                 raise UpstreamError("The upstream's answer is too large")
             attempt.pending += exchange.feed(chunk)
             if is_last:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from ..contracts.conversation import Conversation
-from ..contracts.exchange import Exchange
+from ..contracts.errors import GatewayError
+from ..contracts.exchange import Exchange, ServiceExchange
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
 from ..upstream.endpoints import EndpointCache
@@ -55,3 +56,11 @@ class Translation(Struct):
     def _own_ways(self) -> EndpointCache:
         self.ways = EndpointCache(self.formats)
         return self.ways
+
+
+def open_service(call: Call, target: Target, credential: Credential) -> ServiceExchange:
+    """The exchange of a call that is no chat. Raises what its vendor's adapter raises."""
+    service = target.provider.service(call.kind, call.action)
+    if service is None:
+        raise GatewayError(f"provider {target.provider.id} has no service for {call.kind}")
+    return service.adapter.open(call, target, credential)

@@ -25,6 +25,13 @@ KINDS = frozenset({"web", *(kind.value for kind in Kind if kind not in (Kind.LLM
 """The words that filter the catalog; ``web`` is both search and fetch."""
 
 
+def listed_kinds(snapshot: ConfigSnapshot) -> frozenset[str]:
+    """The words that filter the catalog, those of plugins too."""
+    formats = snapshot.registry.formats.values()
+    brought = {endpoint.kind for wire in formats for endpoint in wire.endpoints}
+    return KINDS | (brought - {Kind.LLM, *_WEB})
+
+
 def rows(snapshot: ConfigSnapshot, created: int) -> list[Row]:
     """Every callable row: combos first, then virtual families, then models by provider."""
     combos = [combo_row(combo.name, created, combo.kind) for combo in snapshot.combos.values()]

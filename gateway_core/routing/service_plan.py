@@ -1,7 +1,7 @@
 """The members that a call of a service may be sent to: the model it names, a combo's, or those of
 its media route (4.4, C.5)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -30,23 +30,35 @@ def build_service_plan(
     key = ("service", endpoint.path, name, default_timeout_ms)
     plan: Plan | None = snapshot.memory.get(key)
     if plan is None:
-        if is_routed(endpoint, name):
+        if endpoint.chosen_by == "provider":
+            plan = _of_provider(snapshot, endpoint, name)
+        elif is_routed(endpoint, name):
             plan = Plan(members=_media_members(snapshot, endpoint), is_route=True)
         else:
             plan = _named(snapshot, endpoint, name, default_timeout_ms)
         members = [replace(m, cooldown=_cooldown(endpoint, m)) for m in plan.members]
-        plan = replace(plan, members=tuple(members), is_final=endpoint.fallback == "never")
+        plan = replace(
+            plan,
+            members=tuple(members),
+            timeout=endpoint.timeout or plan.timeout,
+            is_final=endpoint.fallback == "never",
+        )
         snapshot.remember(key, plan)
     return plan
 
 
-def plan_for_account(snapshot: ConfigSnapshot, endpoint: Endpoint, account: str | None) -> Plan:
-    """The provider of an account, or the only connected one that has the service.
+def plan_for_account(
+    snapshot: ConfigSnapshot, endpoint: Endpoint, account: str | None, scope: Collection[str]
+) -> Plan:
+    """The provider of an account, or the only connected one that has the service. ``scope`` holds
+    the accounts of the caller's key; empty allows all.
 
     Raises BadRequest, NoProviderForKind.
     """
     serving = [each for each in snapshot.accounts if _serves(snapshot, endpoint, each)]
     if account is not None:
+        if scope and account not in scope:
+            raise BadRequest("Requested connection is not available for this API key")
         serving = [
             each for each in serving if any(a.id == account for a in snapshot.accounts[each])
         ]
@@ -57,8 +69,25 @@ def plan_for_account(snapshot: ConfigSnapshot, endpoint: Endpoint, account: str 
     if len(serving) > 1:
         raise BadRequest("Name the connection that was used in the header x-connection-id")
     spec = snapshot.registry.providers[serving[0]]
-    member = Member(Target(spec, Model(endpoint.kind, kind=endpoint.kind)), spec.id)
+    target = Target(spec, Model(endpoint.kind, kind=endpoint.kind))
+    member = Member(target, spec.id, pinned=account)
     return Plan(members=(member,), is_final=True)
+
+
+def _of_provider(snapshot: ConfigSnapshot, endpoint: Endpoint, name: str) -> Plan:
+    """A provider that is named itself. Raises BadRequest, with those that may be."""
+    provider = snapshot.registry.names.get(name, "")
+    if not _serves(snapshot, endpoint, provider):
+        providers = snapshot.registry.providers
+        possible = sorted(each for each in providers if _serves(snapshot, endpoint, each))
+        raise BadRequest(
+            f"Provider '{name[:64]}' has no {title(endpoint)}; possible are: "
+            f"{', '.join(possible) or 'none'}",
+            param="provider",
+        )
+    spec = snapshot.registry.providers[provider]
+    target = Target(spec, Model(endpoint.kind, kind=endpoint.kind))
+    return Plan(members=(Member(target, provider),))
 
 
 def media_models(snapshot: ConfigSnapshot, kind: str) -> Iterator[Target]:
@@ -86,6 +115,8 @@ def _named(
     snapshot: ConfigSnapshot, endpoint: Endpoint, name: str, default_timeout_ms: int
 ) -> Plan:
     """The plan of a model or a combo. Raises BadRequest where nobody in it has the service."""
+    if name.partition("/")[0] not in snapshot.registry.names and "/" in name:
+        raise BadRequest("Invalid model format", param="model")
     resolved = resolve(snapshot, name, endpoint.kind)
     if resolved.target is not None:
         spec = resolved.target.provider

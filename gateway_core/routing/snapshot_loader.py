@@ -172,6 +172,7 @@ async def take_keys(table: KeyTable, store: KeyStore, version: int) -> None:
 
 
 COMPATIBLE = "-compatible"
+USUAL_FORMAT = ProviderSpec(id="x", name="x").format
 
 
 def node_format(
@@ -190,14 +191,24 @@ def node_format(
 def node_spec(node: Node, formats: Mapping[str, WireFormat]) -> ProviderSpec | None:
     """An operator's own endpoint as a provider; ``None`` while its format is not installed."""
     wire = node_format(node.type, node.api_type, formats)
-    if wire is None:
+    names = (node.type,) if wire is None else (node.type, wire.id)
+    services = tuple(
+        service
+        for each in formats.values()
+        for name in names
+        for service in each.offers.get(name, ())
+    )
+    if wire is None and not services:
         return None
+    usual = None if wire is None else wire.base_url
     return ProviderSpec(
         id=node.id,
         name=node.name,
         alias=node.prefix,
-        format=wire.id,
-        base_url=(node.base_url or wire.base_url or "").rstrip("/") or None,
+        # A node that is not for chat speaks nothing but its services, whatever is named here.
+        format=USUAL_FORMAT if wire is None else wire.id,
+        base_url=(node.base_url or usual or "").rstrip("/") or None,
         auth=Auth(type="optional"),
         passthrough_models=True,
+        services=services,
     )

@@ -11,6 +11,7 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.kinds import read_kind
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
+from gateway_core.routing.service_plan import media_models
 from gateway_core.routing.snapshot import ConfigSnapshot
 
 from ..admin_context import AdminContext
@@ -104,18 +105,13 @@ def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
 
 def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
     """Return the models of a kind at connected providers."""
-    wire_kind = read_kind(kind)
-    specs = snapshot.registry.providers
     return tuple(
         Candidate(
-            id=f"{specs[provider].alias or provider}/{row.id}",
-            name=row.name or row.id,
-            provider=provider,
+            id=f"{target.provider.alias or target.provider.id}/{target.model.id}",
+            name=target.model.name or target.model.id,
+            provider=target.provider.id,
         )
-        for provider in snapshot.accounts
-        if provider in specs
-        for row in snapshot.models.get(provider, ())
-        if row.kind == wire_kind
+        for target in media_models(snapshot, read_kind(kind))
     )
 
 

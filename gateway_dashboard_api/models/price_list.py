@@ -1,6 +1,7 @@
 """The list of prices in use: the operator's rates over the plugins' and over the table's.
 
-US dollars per million tokens, by the provider's short name and the model's id.
+US dollars per million tokens, by the provider's short name and the model's id. ``units`` holds
+prices of single pictures, seconds, queries and the like.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,15 +14,17 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import ProviderSpec, Target
 from gateway_core.contracts.usage import Price
-from gateway_core.metering.prices import FIELDS, NEEDED, PriceInUse, Source, read_rates
+from gateway_core.metering.prices import FIELDS, NEEDED, UNITS, PriceInUse, Source, read_rates
 
 from ..accounts.owners import provider_of
 from ..admin_context import AdminContext
 
+MOST_UNITS = 64
 LARGEST = 1_000_000.0
 LONGEST_NAME = 256
 MOST_MODELS = 5000
-Rates = Mapping[str, float]
+Rates = Mapping[str, Any]
+"""Numbers by name; below ``units`` a mapping of them."""
 Own = Mapping[str, Mapping[str, Rates]]
 """The operator's rates, by provider id and model."""
 
@@ -34,6 +37,8 @@ class RatesBody(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cached: float | UnsetType = UNSET
     reasoning: float | UnsetType = UNSET
     cache_creation: float | UnsetType = UNSET
+    units: dict[str, float] | UnsetType = UNSET
+    """US dollars for one of each unit."""
 
 
 class LongPromptRates(RatesBody, frozen=True, kw_only=True, omit_defaults=True):
@@ -91,7 +96,8 @@ def _rows(
 
 def price_row(found: PriceInUse) -> PriceRow:
     longer = tuple(LongPromptRates(above=above, **_rates(each)) for above, each in found.longer)
-    sources = {name: found.sources.get(field) for name, field in FIELDS.items()}
+    fields = {**FIELDS, UNITS: UNITS}
+    sources = {name: found.sources.get(field) for name, field in fields.items()}
     return PriceRow(
         **_rates(found.price),
         requests=found.requests or UNSET,
@@ -100,12 +106,13 @@ def price_row(found: PriceInUse) -> PriceRow:
     )
 
 
-def _rates(price: Price) -> dict[str, float]:
+def _rates(price: Price) -> dict[str, Any]:
     rates = {name: getattr(price, field) for name, field in FIELDS.items()}
-    return {name: rate for name, rate in rates.items() if rate is not None}
+    shown: dict[str, Any] = {name: rate for name, rate in rates.items() if rate is not None}
+    return {**shown, UNITS: dict(price.units)} if price.units else shown
 
 
-_SHOWN = {*PriceRow.__struct_encode_fields__} - {*FIELDS}
+_SHOWN = {*PriceRow.__struct_encode_fields__} - {*FIELDS, UNITS}
 """Members that the list shows beside the rates, and no change sets."""
 
 
@@ -140,7 +147,7 @@ def apply_change(
 
 def _check_complete(admin: AdminContext, provider: str, model: str, rates: Rates) -> None:
     """Raises BadRequest where neither these rates nor a known price have input and output."""
-    if rates.keys() >= NEEDED:
+    if rates.keys() >= NEEDED or UNITS in rates:
         return
     spec = admin.spec(provider)
     if spec is not None:
@@ -163,12 +170,29 @@ def _check_rates(rates: Any, where: str) -> Rates:
     rates = {name: rate for name, rate in rates.items() if name not in _SHOWN}
     if not rates:
         raise BadRequest(f"Invalid pricing for {where}")
+    checked: dict[str, Any] = {}
     for name, rate in rates.items():
-        if name not in FIELDS:
+        if name == UNITS:
+            checked[UNITS] = _check_units(rate, where)
+        elif name in FIELDS:
+            checked[name] = _check_rate(name, rate, where)
+        else:
             raise BadRequest(f"Invalid pricing field for {where}: {name[:64]}")
-        if isinstance(rate, bool) or not isinstance(rate, int | float):
-            raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
-        # Written so that NaN fails too.
-        if not 0 <= rate <= LARGEST:
-            raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
-    return {name: float(rate) for name, rate in rates.items()}
+    return checked
+
+
+def _check_units(units: Any, where: str) -> dict[str, float]:
+    if not isinstance(units, Mapping) or not units or len(units) > MOST_UNITS:
+        raise BadRequest(f"Invalid units price for {where}")
+    for name in units:
+        _check_name(name, "unit")
+    return {name: _check_rate(name, rate, where) for name, rate in units.items()}
+
+
+def _check_rate(name: str, rate: Any, where: str) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, int | float):
+        raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
+    # Written so that NaN fails too.
+    if not 0 <= rate <= LARGEST:
+        raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
+    return float(rate)

@@ -19,7 +19,12 @@ from ..requests import read_json, read_query
 from .bodies import PricingQuery, Which
 
 PATH = "/api/pricing"
-EXAMPLE = {"acme": {"large": {"input": 3, "output": 15, "cached": 0.3}}}
+EXAMPLE = {
+    "acme": {
+        "large": {"input": 3, "output": 15, "cached": 0.3},
+        "painter": {"units": {"images": 0.04}},
+    }
+}
 Change = dict[str, dict[str, price_list.RatesBody]]
 
 

@@ -30,6 +30,7 @@ from ..requests import read_json, strip
 from ..streams import Frames
 from .bodies import Asked, ModelBatchBody, TestBody
 from .kinds import kind_of
+from .service_tests import run_service_test
 from .views import TestOutcome
 
 PATH = "/api/models/test"
@@ -176,9 +177,10 @@ async def _run_test(
     admin: AdminContext, kind: str, pinned: str | None, record: RequestRecord
 ) -> None:
     """Raises GatewayError when the test fails."""
-    if kind != Kind.LLM:
-        raise BadRequest(f"Models of kind {kind} cannot be tested; only chat models can")
     core, snapshot = admin.core, admin.snapshot
+    if kind != Kind.LLM:
+        await run_service_test(core, snapshot, kind, record, pinned)
+        return
     translation = await intercept(core, build_minimal_call(snapshot.registry.formats, record.model))
     resolved = resolve(snapshot, translation.call.model)
     plan = plan_resolved(snapshot, resolved, kind, core.environment.combo_model_timeout_ms)

@@ -50,6 +50,7 @@ class HistoryRow(Struct, frozen=True, kw_only=True, rename="camel"):
     stream: bool
     attempts: int
     tokens: Tokens
+    units: Mapping[str, float]
     combo_id: str | None
     combo_name: str | None
 
@@ -124,6 +125,7 @@ def history_row(row: UsageRow, names: Names) -> HistoryRow:
         stream=row.stream,
         attempts=row.attempts,
         tokens=tokens_of(row),
+        units=row.units or {},
         combo_id=row.combo_id,
         combo_name=row.combo_name,
     )

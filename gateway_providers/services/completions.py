@@ -1,75 +1,104 @@
-"""Services of a vendor that has them as the completions vendor has: the client's members go there
-with only the model replaced, and its answer comes back as it is."""
+"""Services of a vendor that has them as the completions vendor has: the client's members or form
+go there with only the model replaced, and its answer comes back as it is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Raw
 
 from gateway_core import (
+    Adapter,
+    BodyParts,
     Call,
     Credential,
+    FormPart,
     Kind,
     Losses,
     Service,
     ServiceExchange,
     Target,
-    UpstreamError,
-    UpstreamRequest,
     Usage,
 )
 
-from .exchanges import WholeExchange
-from .refusals import words_of
-from .requests import encode, service_url, vendor_request
+from .embeddings import split_embeddings
+from .exchanges import PassedAnswer
+from .forms import field, write_form
+from .requests import JSON, encode, service_url, vendor_request
 from .usages import read_usage
 
 Units = Callable[[Call, Any], Mapping[str, float]]
-"""What is counted besides tokens: from the call and its answer."""
+"""What is counted besides tokens: from the call and its answer, which is ``None`` for bytes."""
 _anything = msgspec.json.Decoder().decode
 
 
-class PassedJson(WholeExchange):
-    """The vendor's JSON, as it came."""
-
-    def __init__(
-        self, request: UpstreamRequest, count: Callable[[Any], Usage | None], **more: object
-    ) -> None:
-        super().__init__(request, **more)
-        self._count = count
-
-    def read_answer(self, body: bytes) -> bytes:
-        answer = _anything(body)
-        if not isinstance(answer, Mapping):
-            raise UpstreamError("The upstream's answer cannot be read")
-        if answer.get("error"):
-            raise UpstreamError(words_of(answer["error"]) or "The upstream reported an error")
-        self.usage = self._count(answer)
-        return body
-
-
 class PassThroughService:
-    """Sends a client's JSON on with the vendor's model in it."""
+    """Sends a client's JSON or form on with the vendor's model in it."""
 
     def __init__(
-        self, path: str, *, units: Units | None = None, base_url: str | None = None
+        self,
+        path: str,
+        *,
+        units: Units | None = None,
+        media_type: str = JSON,
+        base_url: str | None = None,
+        batch_limit: int | None = None,
     ) -> None:
-        """``path`` is below ``base_url``, or else below the vendor's."""
-        self.path, self._units, self._base_url = path, units, base_url
+        """``path`` is below ``base_url``, or else below the vendor's. ``media_type`` is of an
+        answer whose vendor names none. ``batch_limit`` is the most inputs of one request for
+        embeddings; a longer list is sent in several requests."""
+        self._path, self._units, self._media_type = path, units, media_type
+        self._base_url, self._batch_limit = base_url, batch_limit
 
     def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
         losses = Losses()
-        members = named(call.members, target, losses)
-        url = service_url(target, credential, self.path, self._base_url)
-        request = vendor_request(target, credential, url, encode(members))
-        format = target.provider.format
-        return PassedJson(request, partial(self.count, call), upstream_format=format, losses=losses)
+        url = service_url(target, credential, self._path, self._base_url)
+        body: bytes | BodyParts
+        format, count = target.provider.format, partial(self.count, call)
+        if call.form:
+            body, media_type = write_form(named_parts(call.form, target, losses))
+        else:
+            members, media_type = named(call.members, target, losses), JSON
+            if self._batch_limit is not None:
+                ask = partial(vendor_request, target, credential, url)
+                split = split_embeddings(members, self._batch_limit, ask, count)
+                if split is not None:
+                    split.upstream_format, split.losses = format, losses
+                    return split
+            body = encode(members)
+        request = vendor_request(
+            target, credential, url, body, media_type=media_type, whole=not call.stream
+        )
+        return PassedAnswer(
+            request,
+            count,
+            usage=None if self._media_type == JSON else self.count(call, None),
+            upstream_format=format,
+            media_type=self._media_type,
+            losses=losses,
+        )
 
     def count(self, call: Call, answer: Any) -> Usage | None:
         """What an answer has used."""
         return read_usage(answer, None if self._units is None else self._units(call, answer))
+
+
+class StatusService:
+    """Asks for something by the id that stands in the client's path."""
+
+    def __init__(self, path: str, *, base_url: str | None = None) -> None:
+        """``path`` has parameters of the client's path in braces."""
+        self._path, self._base_url = path, base_url
+
+    def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
+        names = {name: quote(value, safe="") for name, value in call.path.items()}
+        path = self._path.format(**names)
+        url = service_url(target, credential, path, self._base_url)
+        request = vendor_request(target, credential, url, method="GET")
+        # What a job used was counted when it was submitted.
+        return PassedAnswer(request, lambda answer: Usage(), upstream_format=target.provider.format)
 
 
 def named(members: Mapping[str, Raw], target: Target, losses: Losses) -> dict[str, Any]:
@@ -87,39 +116,87 @@ def named(members: Mapping[str, Raw], target: Target, losses: Losses) -> dict[st
     return kept
 
 
+def named_parts(parts: Iterable[FormPart], target: Target, losses: Losses) -> Iterable[FormPart]:
+    """The same for a form. The model comes first: some vendors read a form as it arrives."""
+    yield field("model", target.model.id)
+    for part in parts:
+        if part.name in target.model.unsupported:
+            losses.add(part.name)
+        elif part.name.lower() != "model":
+            yield part
+
+
 def images(call: Call, answer: Any) -> Mapping[str, float]:
     """How many pictures there are, by size and quality where the client named them."""
-    data = answer.get("data")
-    if not isinstance(data, list) or not data:
-        return {}
-    return {"/".join(("images", *_words(call, "size", "quality"))): float(len(data))}
+    data = answer.get("data") if isinstance(answer, Mapping) else None
+    count = len(data) if isinstance(data, list) else 1
+    return {"/".join(("images", *_words(call, "size", "quality"))): float(count)} if count else {}
 
 
 def documents(call: Call, answer: Any) -> Mapping[str, float]:
     """How many documents were ranked."""
-    raw = call.members.get("documents")
-    listed = None if raw is None else _anything(raw)
+    listed = _member(call, "documents")
     return {"documents": float(len(listed))} if isinstance(listed, list) else {}
+
+
+def characters(call: Call, answer: Any) -> Mapping[str, float]:
+    """How many characters were spoken."""
+    text = _member(call, "input")
+    return {"characters": float(len(text))} if isinstance(text, str) and text else {}
+
+
+def seconds(call: Call, answer: Any) -> Mapping[str, float]:
+    """How long a recording is, where the answer tells its duration."""
+    found = answer.get("duration") if isinstance(answer, Mapping) else None
+    try:
+        length = float(found) if isinstance(found, int | float | str) else 0.0
+    except ValueError:
+        length = 0.0
+    return {"seconds": length} if 0 < length < 1e9 else {}
+
+
+def pages(call: Call, answer: Any) -> Mapping[str, float]:
+    """How many pages were read."""
+    listed = answer.get("pages") if isinstance(answer, Mapping) else None
+    return {"pages": float(len(listed))} if isinstance(listed, list) and listed else {}
+
+
+def videos(call: Call, answer: Any) -> Mapping[str, float]:
+    """One job."""
+    return {"videos": 1.0}
+
+
+def _member(call: Call, name: str) -> Any:
+    raw = call.members.get(name)
+    return None if raw is None else _anything(raw)
 
 
 def _words(call: Call, *names: str) -> list[str]:
     words = []
     for name in names:
-        raw = call.members.get(name)
-        value = None if raw is None else _anything(raw)
+        value = _member(call, name)
         if not isinstance(value, str) or not value or "/" in value:
             break
         words.append(value)
     return words
 
 
-COMPLETIONS: Mapping[str, PassThroughService] = {
-    Kind.EMBEDDING: PassThroughService("/embeddings"),
+COMPLETIONS: Mapping[str, Adapter] = {
+    # https://platform.openai.com/docs/api-reference/embeddings/create: at most 2048 inputs.
+    Kind.EMBEDDING: PassThroughService("/embeddings", batch_limit=2048),
     Kind.RERANK: PassThroughService("/rerank", units=documents),
     Kind.MODERATION: PassThroughService("/moderations"),
     Kind.IMAGE: PassThroughService("/images/generations", units=images),
+    f"{Kind.IMAGE}/edit": PassThroughService("/images/edits", units=images),
+    Kind.SPEECH: PassThroughService("/audio/speech", units=characters, media_type="audio/mpeg"),
+    Kind.TRANSCRIPTION: PassThroughService("/audio/transcriptions", units=seconds),
+    f"{Kind.TRANSCRIPTION}/translation": PassThroughService("/audio/translations", units=seconds),
     Kind.DECISION: PassThroughService("/systemone"),
-    Kind.DOCUMENT_PARSING: PassThroughService("/ocr"),
+    Kind.DOCUMENT_PARSING: PassThroughService("/ocr", units=pages),
+    f"{Kind.VIDEO}/generations": PassThroughService("/videos/generations", units=videos),
+    f"{Kind.VIDEO}/edits": PassThroughService("/videos/edits", units=videos),
+    f"{Kind.VIDEO}/extensions": PassThroughService("/videos/extensions", units=videos),
+    f"{Kind.VIDEO}/status": StatusService("/videos/{request_id}"),
 }
 """The adapter of each service: a kind, with a slash and the action where it has several."""
 

@@ -1,11 +1,20 @@
-"""Exchanges for answers that are read whole, and for bytes that are sent on as they come."""
+"""Exchanges for answers that are read whole, and for answers that are sent on as they come."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
 
 from gateway_core import Losses, Step, UpstreamError, UpstreamRequest, Usage
+from gateway_formats.sse import FrameBuffer, FrameTooLong, parse_data, write_frame
 
-from .refusals import UNREADABLE, read_refusal
-from .requests import JSON
+from .refusals import UNREADABLE, read_refusal, words_of
+from .requests import JSON, encode
+
+EVENTS = "text/event-stream"
+Count = Callable[[Any], Usage | None]
+"""What an answer has used."""
+_anything = msgspec.json.Decoder().decode
 
 
 class ServiceAnswer:
@@ -46,8 +55,8 @@ class ServiceAnswer:
 class WholeExchange(ServiceAnswer):
     """Reads each answer once it is complete. A subclass says what it means."""
 
-    def __init__(self, request: UpstreamRequest, **more: object) -> None:
-        super().__init__(request, **more)  # type: ignore[arg-type]  # the keywords of the base
+    def __init__(self, request: UpstreamRequest, **more: Any) -> None:
+        super().__init__(request, **more)
         self._pieces: list[bytes] = []
 
     def feed(self, chunk: bytes) -> bytes:
@@ -73,30 +82,85 @@ class WholeExchange(ServiceAnswer):
         raise NotImplementedError
 
 
-class BytesExchange(ServiceAnswer):
-    """Sends bytes on as they come, with the media type that the vendor names.
+class PassedAnswer(ServiceAnswer):
+    """The vendor's answer as it is: JSON once it is complete, events frame by frame, and other
+    bytes as they come. Its media type is the vendor's."""
 
-    JSON in the place of bytes is an error that came with status 200.
-    """
-
-    _held: list[bytes] | None = None
+    def __init__(
+        self, request: UpstreamRequest, count: Count, *, usage: Usage | None = None, **more: Any
+    ) -> None:
+        """``count`` reads what JSON or an event reports; ``usage`` is what is known before."""
+        super().__init__(request, **more)
+        self.usage = usage
+        self._count = count
+        self._frames = FrameBuffer()
+        self._pieces: list[bytes] = []
 
     def read_head(self, headers: Mapping[str, str]) -> None:
-        media_type = headers.get("content-type", "")
-        if media_type.partition(";")[0].strip().lower() == JSON:
-            self._held = []
-        elif media_type:
-            self.media_type = media_type
+        self.media_type = headers.get("content-type") or self.media_type
 
     def feed(self, chunk: bytes) -> bytes:
-        if self._held is not None:
-            self._held.append(chunk)
+        kind = plain_type(self.media_type)
+        if is_json(kind):
+            self._pieces.append(chunk)
             return b""
+        if kind == EVENTS:
+            return self._events(chunk)
         self.started = self.started or bool(chunk)
         return chunk
 
     def close(self) -> bytes:
-        if self._held is not None:
-            return self.fail(read_refusal(502, {}, b"".join(self._held)))
+        kind = plain_type(self.media_type)
+        if is_json(kind):
+            return self._whole(b"".join(self._pieces))
+        if kind == EVENTS and self._frames.held:
+            return self.fail(UpstreamError("The upstream ended its answer in the middle"))
         self.ended = self.failure is None
         return b""
+
+    def fail(self, error: UpstreamError) -> bytes:
+        if self.failure is not None or plain_type(self.media_type) != EVENTS:
+            return super().fail(error)
+        self.failure = error
+        members = {"message": error.message, "type": error.type, "code": error.code}
+        return write_frame(encode({"error": members}), b"error")
+
+    def _events(self, chunk: bytes) -> bytes:
+        try:
+            whole = self._frames.feed(chunk)
+        except FrameTooLong:
+            return self.fail(UpstreamError("The upstream sent an event that is too long"))
+        for data in parse_data(whole) if whole else ():
+            self.started = True
+            if b'"usage"' in data:
+                self.usage = self._counted(data) or self.usage
+        return whole
+
+    def _counted(self, data: bytes) -> Usage | None:
+        try:
+            return self._count(_anything(data))
+        except UNREADABLE:
+            return None
+
+    def _whole(self, body: bytes) -> bytes:
+        try:
+            answer = _anything(body)
+        except UNREADABLE:
+            answer = None
+        if not isinstance(answer, Mapping):
+            return self.fail(UpstreamError("The upstream's answer cannot be read"))
+        if answer.get("error"):
+            message = words_of(answer["error"]) or "The upstream reported an error"
+            return self.fail(UpstreamError(message))
+        self.usage = self._count(answer) or self.usage
+        self.started = self.ended = True
+        return body
+
+
+def plain_type(media_type: str) -> str:
+    """A media type without its parameters, in lower case."""
+    return media_type.partition(";")[0].strip().lower()
+
+
+def is_json(kind: str) -> bool:
+    return kind == JSON or kind.endswith("+json")

@@ -32,7 +32,9 @@ def service_url(
             if base_url is None
             else f"{host.scheme}://{host.netloc}{urlsplit(base_url).path}"
         )
-    return f"{base}{path}{spec.url_suffix or ''}"
+    # An operator may have written the whole address of a service into a node.
+    whole = base if base.endswith(path) else base + path
+    return f"{whole}{spec.url_suffix or ''}"
 
 
 def vendor_request(
@@ -44,8 +46,12 @@ def vendor_request(
     method: str = "POST",
     media_type: str = JSON,
     headers: Mapping[str, str] = {},
+    whole: bool = True,
 ) -> UpstreamRequest:
-    """A request with the account's credential; a mapping is sent as JSON."""
+    """A request with the account's credential; a mapping is sent as JSON.
+
+    ``whole`` says that its answer is no stream, and may be long in coming.
+    """
     spec = target.provider
     content = encode(body) if isinstance(body, Mapping) else body
     parts = content if isinstance(content, BodyParts) else None
@@ -57,5 +63,6 @@ def vendor_request(
         headers={**typed, **spec.headers, **headers, **own},
         body=b"" if isinstance(content, BodyParts) else content,
         parts=parts,
+        whole=whole,
         first_byte_timeout=None if spec.timeout_ms is None else spec.timeout_ms / 1000,
     )

@@ -1,17 +1,34 @@
-"""Services of a vendor whose JSON differs: two functions, one for the question, one for the
-answer."""
+"""Services of a vendor whose requests and answers differ: one function writes the question, one
+reads each answer. A job that is submitted, polled and fetched is the same: its answers say what to
+ask next."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from gateway_core import Call, Credential, Losses, ServiceExchange, Target, Usage
+from gateway_core import (
+    BodyParts,
+    Call,
+    Credential,
+    FileContent,
+    FormPart,
+    Losses,
+    ServiceExchange,
+    Step,
+    Target,
+    UpstreamError,
+    UpstreamRequest,
+    Usage,
+)
 
-from .exchanges import WholeExchange
-from .requests import encode, service_url, vendor_request
+from .embeddings import INPUT, SplitEmbeddings, parts_of
+from .exchanges import PassedAnswer, WholeExchange, is_json, plain_type
+from .forms import write_form
+from .requests import JSON, encode, service_url, vendor_request
 from .usages import read_usage
 
 _anything = msgspec.json.Decoder().decode
@@ -24,7 +41,7 @@ class Question(Struct, frozen=True):
     target: Target
     credential: Credential
     members: Mapping[str, Any]
-    """The client's members, decoded, without ``model``."""
+    """The client's members or plain fields, decoded, without ``model``."""
     losses: Losses
     """Takes the names of what cannot be carried to the vendor."""
 
@@ -35,61 +52,204 @@ class Question(Struct, frozen=True):
                 self.losses.add(name)
 
 
-Write = Callable[[Question], Mapping[str, Any]]
-Read = Callable[[Question, Any], Mapping[str, Any]]
-Count = Callable[[Question, Any], Usage | None]
+class Content(Struct, frozen=True):
+    """A body that is no JSON."""
+
+    data: bytes | FileContent
+    media_type: str
 
 
-def _reported(question: Question, answer: Any) -> Usage | None:
-    return read_usage(answer)
+class Form(Struct, frozen=True):
+    """A multipart body."""
+
+    parts: Iterable[FormPart]
+
+
+class Again(Struct, frozen=True, kw_only=True):
+    """The answer is not there yet: what to ask next."""
+
+    path: str
+    """Below the base URL, or a whole address."""
+    members: Mapping[str, Any] | None = None
+    """Sent as JSON; ``None`` for a GET."""
+    is_public: bool = False
+    """The address came with the answer, and is asked without the account's credential."""
+    is_job: bool = True
+    """The service's interval is waited before it is asked, as for a job that runs."""
 
 
 class JsonService(Struct, frozen=True, kw_only=True):
-    """Speaks a service by JSON of the vendor's own."""
+    """Speaks a service in words of the vendor's own."""
 
     path: str | Callable[[Question], str]
     """Below ``base_url``."""
-    write: Write
+    write: Callable[[Question], Mapping[str, Any] | Content | Form]
     """The client's question to the vendor's members; those of a GET become its query. Raises
     BadRequest for a question that the vendor cannot be asked."""
-    read: Read
-    """The vendor's answer to the client's. Raises UpstreamError where it is none."""
-    usage: Count = _reported
-    """What an answer has used."""
+    read: Callable[[Question, Any], Mapping[str, Any] | Content | Again]
+    """A vendor's answer, decoded, or its bytes where they are no JSON, to the client's answer or
+    to what is to be asked next. Raises UpstreamError where it is neither."""
+    usage: Callable[[Question, Any], Usage | None] = lambda question, answer: read_usage(answer)
+    """What an answer has used; that of the last one counts."""
     base_url: str | None = None
     """``None`` takes the vendor's."""
     method: str = "POST"
-    """The HTTP method."""
+    """The HTTP method of the first request."""
     headers: Mapping[str, str] = {}
     """Besides the vendor's own."""
+    interval: float = 2.0
+    """Seconds between two looks at a job."""
+    deadline: float | None = None
+    """Seconds for all requests together; 504 afterwards."""
+    batch_limit: int | None = None
+    """Of embeddings: the most inputs of one request. A longer list is sent in several."""
 
     def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
-        members = {n: _anything(v) for n, v in call.members.items() if n.lower() != "model"}
-        question = Question(call, target, credential, members, Losses())
+        question = question_of(call, target, credential)
+        inputs = question.members.get(INPUT)
+        if self.batch_limit is not None and isinstance(inputs, list):
+            parts = list(parts_of(call.members.get(INPUT), self.batch_limit))
+            if len(parts) > 1:
+                return self._split(question, parts)
         path = self.path if isinstance(self.path, str) else self.path(question)
-        url = service_url(target, credential, path, self.base_url)
-        written = self.write(question)
-        body = b""
-        if self.method != "GET":
-            body = encode(written)
-        elif written:
-            url += ("&" if "?" in url else "?") + urlencode(written, doseq=True)
-        request = vendor_request(
-            target, credential, url, body, method=self.method, headers=self.headers
+        request = self.request(question, path, self.write(question), self.method)
+        return TranslatedAnswer(request, self, question)
+
+    def _split(self, question: Question, parts: Iterable[Any]) -> ServiceExchange:
+        """One request for each part of the inputs."""
+        questions = [
+            replace(question, members={**question.members, INPUT: _anything(encode(part))})
+            for part in parts
+        ]
+        requests = []
+        for each in questions:
+            path = self.path if isinstance(self.path, str) else self.path(each)
+            requests.append(self.request(each, path, self.write(each), self.method))
+        return SplitEmbeddings(
+            requests,
+            lambda body: encode(self.read(question, _anything(body))),
+            read_usage,
+            upstream_format=question.target.provider.format,
+            losses=question.losses,
         )
-        return TranslatedJson(request, self, question)
+
+    def request(
+        self,
+        question: Question,
+        path: str,
+        written: Mapping[str, Any] | Content | Form,
+        method: str,
+        *,
+        is_public: bool = False,
+    ) -> UpstreamRequest:
+        """One of the service's requests."""
+        target, credential = question.target, question.credential
+        if is_public:
+            return UpstreamRequest(method=method, url=path)
+        url = path if "://" in path else service_url(target, credential, path, self.base_url)
+        body, media_type = body_of(written)
+        if method == "GET":
+            if isinstance(written, Mapping) and written:
+                url += ("&" if "?" in url else "?") + urlencode(written, doseq=True)
+            body = b""
+        return vendor_request(
+            target,
+            credential,
+            url,
+            body,
+            method=method,
+            media_type=media_type,
+            headers=self.headers,
+        )
 
 
-class TranslatedJson(WholeExchange):
-    """The vendor's JSON, in the client's shape."""
+class TranslatedAnswer(WholeExchange):
+    """The vendor's answers, in the client's shape."""
 
-    def __init__(self, request: Any, service: JsonService, question: Question) -> None:
+    _is_json = True
+
+    def __init__(self, request: UpstreamRequest, service: JsonService, question: Question) -> None:
         format = question.target.provider.format
         super().__init__(request, upstream_format=format, losses=question.losses)
         self._service, self._question = service, question
 
+    def read_head(self, headers: Mapping[str, str]) -> None:
+        kind = plain_type(headers.get("content-type", ""))
+        # Some vendors send JSON as plain text.
+        self._is_json = not kind or is_json(kind) or kind == "text/plain"
+
     def read_answer(self, body: bytes) -> bytes:
-        answer = _anything(body)
-        output = encode(self._service.read(self._question, answer))
-        self.usage = self._service.usage(self._question, answer)
-        return output
+        answer = _anything(body) if self._is_json else body
+        service, question = self._service, self._question
+        try:
+            found = service.read(question, answer)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            # A vendor that answers otherwise than it says: the function reads what is not there.
+            raise UpstreamError("The upstream's answer cannot be read") from error
+        if isinstance(found, Again):
+            method = "GET" if found.members is None else "POST"
+            self.following = Step(
+                request=service.request(
+                    question, found.path, found.members or {}, method, is_public=found.is_public
+                ),
+                delay=service.interval if found.is_job else 0.0,
+                deadline=service.deadline,
+                is_public=found.is_public,
+            )
+            return b""
+        self.usage = service.usage(question, answer)
+        if isinstance(found, Content):
+            self.media_type = found.media_type
+            return found.data if isinstance(found.data, bytes) else b""
+        self.media_type = JSON
+        return encode(found)
+
+
+class BytesService(Struct, frozen=True, kw_only=True):
+    """Asks in words of the vendor's own for bytes, which are sent on as they come."""
+
+    path: str | Callable[[Question], str]
+    """Below ``base_url``."""
+    write: Callable[[Question], Mapping[str, Any] | Content | Form]
+    """As of ``JsonService``."""
+    media_type: str = "audio/mpeg"
+    """Of an answer whose vendor names none."""
+    usage: Callable[[Question, Any], Usage | None] = lambda question, answer: None
+    """What is known of a call's use from the question alone; the answer is ``None``."""
+    base_url: str | None = None
+    """``None`` takes the vendor's."""
+    headers: Mapping[str, str] = {}
+    """Besides the vendor's own."""
+
+    def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
+        question = question_of(call, target, credential)
+        path = self.path if isinstance(self.path, str) else self.path(question)
+        body, media_type = body_of(self.write(question))
+        url = service_url(target, credential, path, self.base_url)
+        request = vendor_request(
+            target, credential, url, body, media_type=media_type, headers=self.headers
+        )
+        return PassedAnswer(
+            request,
+            read_usage,
+            usage=self.usage(question, None),
+            upstream_format=target.provider.format,
+            media_type=self.media_type,
+            losses=question.losses,
+        )
+
+
+def question_of(call: Call, target: Target, credential: Credential) -> Question:
+    """A call, with its members decoded."""
+    members = {n: _anything(v) for n, v in call.members.items() if n.lower() != "model"}
+    return Question(call, target, credential, members, Losses())
+
+
+def body_of(written: Mapping[str, Any] | Content | Form) -> tuple[bytes | BodyParts, str]:
+    """A body and its media type."""
+    if isinstance(written, Form):
+        return write_form(written.parts)
+    if isinstance(written, Content):
+        data = written.data
+        return data if isinstance(data, bytes) else BodyParts((data,)), written.media_type
+    return encode(written), JSON

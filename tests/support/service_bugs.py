@@ -13,6 +13,7 @@ from gateway_core import (
     Kind, Losses, Model, ProviderSpec, Service, UpstreamError, UpstreamRequest, Usage, hookimpl,
 )
 from gateway_formats import hints
+from gateway_providers.services import field, write_form
 
 BASE = "https://api.sample.example/v1"
 
@@ -137,9 +138,9 @@ class Transcription:
     """A form there and JSON back."""
 
     def open(self, call, target, credential):
-        body = call.body.replace(call.model.encode(), target.model.id.encode())
-        media = call.headers["content-type"]
-        asked = request(credential, "/audio/transcriptions", body, media)
+        kept = [part for part in call.form if part.name != "model"]
+        body, media = write_form([field("model", target.model.id), *kept])
+        asked = request(credential, "/audio/transcriptions", bytes(body), media)
         return Answer(asked, "application/json", counted)
 
 
@@ -199,7 +200,10 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "header_case": (('"content-type": media', '"Content-Type": media'),),
     "type_lost": (('{"content-type": media, ', "{"),),
     "boundary_lost": (
-        ('media = call.headers["content-type"]', 'media = "multipart/form-data; boundary=x"'),
+        (
+            'bytes(body), media)',
+            'bytes(body), "multipart/form-data; boundary=x")',
+        ),
     ),
     "random_request": (
         (HEADERS, "{**" + HEADERS + ', "x-id": str(next(NUMBERS))}'),

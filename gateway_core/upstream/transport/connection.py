@@ -12,17 +12,18 @@ single future and no task.
 import asyncio
 import math
 import ssl
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from typing import Any, Protocol, cast
 
 from ...contracts.errors import TransportError
+from ...contracts.exchange import PIECE, BodyParts
 from .answers import Taker, UpstreamAnswer, Waiter
 from .failures import Stale, abandoned, answer_timeout, broken_off, silence, unanswered
 from .heads import RequestBytes
 from .limits import TransportLimits
 from .reading import UNREADABLE, Reader
 
-SLICE = 256 * 1024
+SLICE = PIECE
 """A longer body goes to the socket in pieces of this size and is never copied whole."""
 ROOM = 32 * 1024
 """Bytes that are read at once, so that not much more is held than may be held."""
@@ -70,7 +71,8 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         self._reader = Reader()
         self._answer: UpstreamAnswer | None = None
         self._used = False
-        self._unsent: memoryview | None = None
+        self._unsent: bytes | memoryview | None = None
+        self._rest: Iterator[bytes | memoryview] = iter(())
         self._full = False
         self._patience = self._silence = 0.0
         self._deadline = math.inf
@@ -99,12 +101,13 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         self._expect_by(self._loop.time() + self._patience)
         body = message.body
         try:
-            if len(body) <= SLICE:
+            if len(body) <= SLICE and type(body) is bytes:
                 # One write is one call into the kernel.
                 self._transport.write(message.head + body)
             else:
                 self._transport.write(message.head)
-                self._unsent = memoryview(body)
+                self._rest = slices(body)
+                self._unsent = next(self._rest, None)
                 self._push()
         except BaseException:  # A plugin's body may be anything.
             self.drop(answer)
@@ -166,8 +169,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
     def _push(self) -> None:
         """Hand over as much of the body as the socket takes without piling up."""
         while self._unsent is not None and not self._full and not self._transport.is_closing():
-            piece, rest = self._unsent[:SLICE], self._unsent[SLICE:]
-            self._unsent = rest if len(rest) else None
+            piece, self._unsent = self._unsent, next(self._rest, None)
             self._transport.write(piece)
 
     def pause_writing(self) -> None:
@@ -347,3 +349,13 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         # Never further away than an idle connection's end, so that ends are never too late.
         latest = now + min(limits.keep_alive, self._silence / LOOKS)
         self._set_alarm(min(self._deadline, latest) if self._deadline > now else latest)
+
+
+def slices(body: bytes | BodyParts) -> Iterator[bytes | memoryview]:
+    """The pieces of a long body."""
+    if isinstance(body, BodyParts):
+        yield from body
+        return
+    view = memoryview(body)
+    for start in range(0, len(view), SLICE):
+        yield view[start : start + SLICE]

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ...contracts.exchange import UpstreamRequest
+from ...contracts.exchange import PIECE, BodyParts, UpstreamRequest
 from .failures import MalformedRequest
 from .limits import TransportLimits
 from .urls import Url
@@ -56,7 +56,8 @@ class RequestBytes(Struct, frozen=True):
     """One request, ready for the wire."""
 
     head: bytes
-    body: bytes
+    body: bytes | BodyParts
+    """In parts only where it is longer than ``PIECE``."""
     patience: float
     """Seconds until the head of the answer."""
     silence: float
@@ -67,7 +68,10 @@ class RequestBytes(Struct, frozen=True):
 
 def write(request: UpstreamRequest, url: Url, limits: TransportLimits) -> RequestBytes:
     """Put a request into its bytes. Raises MalformedRequest."""
-    method, body = request.method, request.body
+    method = request.method
+    body: bytes | BodyParts = request.body
+    if request.parts is not None:
+        body = request.parts if len(request.parts) > PIECE else bytes(request.parts)
     patience, silence = request.first_byte_timeout, request.silence_timeout
     if patience is None:
         patience = limits.whole if request.whole else limits.first_byte

@@ -1,13 +1,13 @@
 """The second carrier: over proxies, and over HTTP/2. Slower, and imported only when needed."""
 
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import cast
 
 import httpcore2
 
 from ...contracts.errors import TransportError
-from ...contracts.exchange import UpstreamRequest, UpstreamResponse
+from ...contracts.exchange import BodyParts, UpstreamRequest, UpstreamResponse
 from .addresses import AddressPolicy
 from .decoding import decoded
 from .dialling import Tls
@@ -82,7 +82,7 @@ class Proxied:
                 target=url.target,
             ),
             headers=fields_of(message.head),
-            content=message.body,
+            content=message.body if isinstance(message.body, bytes) else pieces(message.body),
             extensions={"timeout": times, "sni_hostname": url.host, "trace": Witness()},
         )
         try:
@@ -152,6 +152,12 @@ class ProxiedAnswer:
             self._failure = self._failure or abandoned()
         await self._chunks.aclose()
         await self._response.aclose()
+
+
+async def pieces(body: BodyParts) -> AsyncIterator[bytes]:
+    """The pieces of a body as the engine takes them."""
+    for piece in body:
+        yield piece
 
 
 def fields_of(head: bytes) -> list[tuple[bytes, bytes]]:

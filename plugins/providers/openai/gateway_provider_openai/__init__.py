@@ -27,7 +27,10 @@ OPENAI = openai_compatible(
         models=MODELS,
         options={"prompt_cache_key": True},
     ),
-    services=("embedding", "moderation", "image"),
+    services=(
+        *("embedding", "moderation", "image", "image/edit"),
+        *("tts", "stt", "stt/translation"),
+    ),
 )
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from gateway_core import Kind
 from gateway_kit.case import Case
 from gateway_kit.mock_vendor import Dialect
 from gateway_kit.pytest_folders import open_data_dir
@@ -26,7 +25,7 @@ def provider_cases(
     every_client: bool = True,
     answers_itself: Iterable[str] = (),
     dialects: Mapping[str, Dialect] = {},
-    samples: Mapping[Kind, ServiceSample] = {},
+    samples: Mapping[str, ServiceSample] = {},
 ) -> TestFunction:
     """A test with one parameter for each case of these plugins.
 

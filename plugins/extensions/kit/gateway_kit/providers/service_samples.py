@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from gateway_core import Kind, Usage
+from gateway_core import FormPart, Kind, Usage
 
 JSON = "application/json"
-BOUNDARY = "kit-5511"
+FORM = "multipart/form-data; boundary=kit-5511"
 
 
 class ServiceSample(Struct, frozen=True, kw_only=True):
@@ -21,8 +21,12 @@ class ServiceSample(Struct, frozen=True, kw_only=True):
     request: bytes = b"{}"
     """The client's body; ``MODEL`` in it stands for the model as the client names it."""
     request_type: str = JSON
+    form: tuple[FormPart, ...] = ()
+    """The client's form in the place of a body; a field ``model`` gets the model's name."""
     reply: bytes
     """The vendor's whole answer, with status 200."""
+    reply_type: str = JSON
+    """Its media type."""
     is_json: bool = True
     """Whether an answer that is no JSON is a broken one."""
     stream: bool = False
@@ -44,18 +48,11 @@ def _json_sample(
     )
 
 
-def _form(**fields: str) -> bytes:
-    parts = [
-        f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
-        for name, value in fields.items()
-    ]
-    file = (
-        f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n'
-        "content-type: audio/wav\r\n\r\nRIFF\r\n"
-    )
-    return "".join([*parts, file, f"--{BOUNDARY}--\r\n"]).encode()
-
-
+_AUDIO = (
+    FormPart(name="model", content=b"MODEL"),
+    FormPart(name="response_format", content=b"json"),
+    FormPart(name="file", content=b"RIFF", filename="a.wav", media_type="audio/wav"),
+)
 _VECTOR = {"object": "embedding", "index": 0, "embedding": [0.25, -0.5]}
 _TOKENS = {"prompt_tokens": 12, "total_tokens": 12}
 _IMAGE_TOKENS = {"input_tokens": 12, "output_tokens": 70, "total_tokens": 82}
@@ -63,7 +60,7 @@ _SEARCH_RESULT = {"title": "Köln", "url": "https://example.com/1", "content": "
 _RANKING = [{"index": 1, "relevance_score": 0.875}, {"index": 0, "relevance_score": 0.125}]
 _VERDICT = {"flagged": True, "categories": {"violence": True}, "category_scores": {"violence": 0.5}}
 
-SAMPLES: Mapping[Kind, ServiceSample] = {
+SAMPLES: Mapping[str, ServiceSample] = {
     Kind.EMBEDDING: _json_sample(
         {"object": "list", "data": [_VECTOR], "model": "m", "usage": _TOKENS},
         "0.25",
@@ -91,16 +88,23 @@ SAMPLES: Mapping[Kind, ServiceSample] = {
         {"text": "Grüße"}, "Gr", image="data:image/png;base64,aGVsbG8=", prompt="What is this?"
     ),
     Kind.SPEECH: ServiceSample(
+        reply_type="audio/mpeg",
         request=msgspec.json.encode({"model": "MODEL", "input": "Say hello", "voice": "a"}),
         reply=b"\xff\xf3\x44\xc4\x00\x01hello\x00\xff",
         is_json=False,
         shown=(b"\xff\xf3\x44\xc4", b"hello"),
     ),
     Kind.TRANSCRIPTION: ServiceSample(
-        request=_form(model="MODEL", response_format="json"),
-        request_type=f"multipart/form-data; boundary={BOUNDARY}",
+        form=_AUDIO,
+        request_type=FORM,
         reply='{"text":"Grüße, 世界"}'.encode(),
         shown=("Grüße, 世界".encode(),),
+    ),
+    f"{Kind.TRANSCRIPTION}/translation": ServiceSample(
+        form=_AUDIO,
+        request_type=FORM,
+        reply=b'{"text":"Hello"}',
+        shown=(b"Hello",),
     ),
     Kind.MUSIC: _json_sample({"id": "m-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
     Kind.AUDIO: _json_sample({"id": "a-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),

@@ -56,7 +56,7 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     answers_itself: bool = False
     dialects: Mapping[str, Dialect] = {}
     """Dialects of the mock vendor for the plugin's own formats."""
-    samples: Mapping[Kind, ServiceSample] = {}
+    samples: Mapping[str, ServiceSample] = {}
     """Requests and answers of services that differ from most vendors'."""
 
     def models(self) -> list[Model]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gateway_core import Kind, ProviderSpec
+from gateway_core import ProviderSpec
 from gateway_core.plugins import State
 from gateway_core.plugins.registry import Registry
 from gateway_core.plugins.tiers import Tier
@@ -31,7 +31,7 @@ class ProviderSuite:
         every_client: bool = True,
         answers_itself: frozenset[str] = frozenset(),
         dialects: Mapping[str, Dialect] = {},
-        samples: Mapping[Kind, ServiceSample] = {},
+        samples: Mapping[str, ServiceSample] = {},
     ) -> None:
         self._tested = dict(map(import_plugin, plugins))
         self.modules = tuple(each for each in plugins if isinstance(each, str))

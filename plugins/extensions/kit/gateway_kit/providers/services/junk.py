@@ -41,6 +41,7 @@ def junk_cases(call: ServiceCall) -> Iterator[Case]:
 
     async def breaks_off(harness: ProviderHarness) -> None:
         exchange = call.open()
+        exchange.read_head({"content-type": sample.reply_type})
         exchange.feed(sample.reply[: len(sample.reply) // 2])
         exchange.fail(TransportError("The vendor broke off"))
         expect(exchange.failure is not None, "after fail() the exchange knows no failure")
@@ -64,7 +65,8 @@ def junk_cases(call: ServiceCall) -> Iterator[Case]:
 def _carry(call: ServiceCall, body: bytes, about: str) -> bool:
     """Whether it is taken for a failure. Raises CaseFailed."""
     try:
-        result = feed_all(call.open(), (body[: len(body) // 2], body[len(body) // 2 :]))
+        halves = body[: len(body) // 2], body[len(body) // 2 :]
+        result = feed_all(call.open(), halves, call.sample.reply_type)
     except Exception as error:  # the plugin's code may raise anything; that is the failure
         raise CaseFailed(f"{about}: {type(error).__name__}: {error}") from error
     return result.exchange.failure is not None

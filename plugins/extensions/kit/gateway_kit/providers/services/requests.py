@@ -52,16 +52,21 @@ def request_cases(call: ServiceCall) -> Iterator[Case]:
     )
 
 
+def body_of(request: UpstreamRequest) -> bytes:
+    """The whole body, wherever its parts are."""
+    return request.body if request.parts is None else bytes(request.parts)
+
+
 def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     if request.method not in METHODS:
         yield f"the method is {request.method!r}"
     yield from (f"the header {n} is not in lower case" for n in request.headers if n != n.lower())
     media = request.headers.get("content-type", "")
-    if request.body and not media:
+    if body_of(request) and not media:
         yield "the body has no content type"
-    if "json" in media and not is_json(request.body):
+    if "json" in media and not is_json(body_of(request)):
         yield "the content type is JSON and the body is not"
-    if media.startswith("multipart/") and not _has_boundary(media, request.body):
+    if media.startswith("multipart/") and not _has_boundary(media, body_of(request)):
         yield f"the body is not divided as {media} says"
 
 
@@ -73,9 +78,9 @@ def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     words = [word for word in _words(client_request) if word != "MODEL"]
     texts = [unquote_plus(request.url)]
     try:
-        texts += _words(msgspec.json.decode(request.body))
+        texts += _words(msgspec.json.decode(body_of(request)))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        texts.append(request.body.decode("utf-8", "replace"))
+        texts.append(body_of(request).decode("utf-8", "replace"))
     if words and not any(word in text for word in words for text in texts):
         yield f"none of the client's words reach the vendor, such as {words[0]!r}"
 
@@ -101,7 +106,7 @@ def address_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]
 
 def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     model, prefixed = call.model.id, f"{call.subject.spec.id}/{call.model.id}"
-    said = request.body.decode("utf-8", "replace") + unquote(request.url)
+    said = body_of(request).decode("utf-8", "replace") + unquote(request.url)
     said = said.replace("\\/", "/")
     if prefixed in said:
         yield f"the model is sent as {prefixed}"
@@ -112,7 +117,7 @@ def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
 def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     """Where the account's key is, and whether a credential of the client is sent."""
     told = {**request.headers, "the address": unquote(request.url)}
-    told["the body"] = request.body.decode("utf-8", "replace")
+    told["the body"] = body_of(request).decode("utf-8", "replace")
     for word in (CLIENT_KEY, COOKIE):
         yield from (f"the client's secret is in {name}" for name in told if word in told[name])
     secret = call.subject.account.secret

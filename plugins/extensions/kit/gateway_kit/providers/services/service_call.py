@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from gateway_core import (
     Call,
     Credential,
-    Exchange,
+    FormPart,
     Model,
     Service,
+    ServiceExchange,
     Target,
     UpstreamRequest,
 )
@@ -32,7 +35,7 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
     sample: ServiceSample
 
     def case(self, name: str, advice: str, run: Run) -> Case:
-        where = f"{self.subject.spec.id}: {self.service.kind}"
+        where = f"{self.subject.spec.id}: {name_of(self.service)}"
         return Case(name=f"{where}: {name}", advice=advice, run=run)
 
     @property
@@ -44,13 +47,20 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
         """The client's call, with all that a client may have sent along."""
         named = f"{self.subject.spec.id}/{self.model.id}"
         body = self.sample.request.replace(b"MODEL", named.encode())
+        form = tuple(
+            replace(part, content=named.encode()) if part.name == "model" else part
+            for part in self.sample.form
+        )
+        fields = {p.name: Raw(msgspec.json.encode(text_of(p))) for p in form if not p.filename}
         return Call(
             kind=self.service.kind,
             format="openai",
             model=named,
             stream=self.sample.stream,
-            body=body,
-            members=decode_members(body),
+            body=b"" if form else body,
+            members=fields or decode_members(body),
+            action=self.service.action,
+            form=form,
             headers={
                 "content-type": self.sample.request_type,
                 "authorization": f"Bearer {CLIENT_KEY}",
@@ -59,7 +69,7 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
             },
         )
 
-    def open(self) -> Exchange:
+    def open(self) -> ServiceExchange:
         """Raises whatever the adapter raises."""
         return self.service.adapter.open(
             self.call(), Target(self.subject.spec, self.model), self.credential
@@ -73,15 +83,25 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
         return request
 
 
+def name_of(service: Service) -> str:
+    """The kind, with the action behind a slash where it is not the kind's main one."""
+    return f"{service.kind}/{service.action}" if service.action else str(service.kind)
+
+
+def text_of(part: FormPart) -> str:
+    return part.content.decode() if isinstance(part.content, bytes) else ""
+
+
 class ServiceResult(Struct, frozen=True):
     """What became of an answer."""
 
     body: bytes
-    exchange: Exchange
+    exchange: ServiceExchange
 
 
-def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> ServiceResult:
+def feed_all(exchange: ServiceExchange, pieces: Iterable[bytes], media_type: str) -> ServiceResult:
     """Feed the vendor's bytes in these pieces. Raises CaseFailed for output that is no bytes."""
+    exchange.read_head({"content-type": media_type})
     outputs: list[object] = [exchange.feed(piece) for piece in pieces]
     outputs.append(exchange.close())
     for each in outputs:
@@ -93,11 +113,11 @@ def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
     """The services whose kind takes a single request."""
     samples = {str(kind): sample for kind, sample in (*SAMPLES.items(), *subject.samples.items())}
     for service in subject.spec.services:
-        if service.kind in samples:
+        if name_of(service) in samples:
             models = [each for each in subject.spec.models if each.kind == service.kind]
             yield ServiceCall(
                 subject=subject,
                 service=service,
                 model=models[0] if models else Model("maker/model-1", kind=service.kind),
-                sample=samples[service.kind],
+                sample=samples[name_of(service)],
             )

@@ -1,0 +1,60 @@
+"""A gateway with the completions vendor's plugin connected to a fake vendor."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_vendor import FakeVendor, Script
+from served_gateway import Served, serve_gateway
+
+from gateway_core import ProviderSpec
+from gateway_core.storage.stores.connection import NewConnection
+
+KEY = "sk-vendor-0123456789"
+Specs = Callable[[FakeVendor], list[ProviderSpec]]
+Connected = Callable[..., Any]
+
+
+@contextmanager
+def connect(
+    folder: Path, script: Script, specs: Specs, *providers: str, **more: Any
+) -> Iterator[Served]:
+    """Serve, with an account for each provider whose base URL is the vendor's ``/v1``."""
+    with serve_gateway(
+        folder, {"vendor": script}, specs=lambda vendors: specs(vendors["vendor"]), **more
+    ) as here:
+
+        async def work() -> None:
+            core = here.gateway.core
+            own = {"baseUrl": f"{here.vendors['vendor'].url}/v1"}
+            for provider in providers:
+                data = {"apiKey": KEY, "providerSpecificData": own}
+                new = NewConnection(provider=provider, name=provider, data=data)
+                await core.stores.connections.create(new)
+            await core.refresh()
+
+        here.do(work())
+        yield here
+
+
+@pytest.fixture
+def connected(tmp_path: Path) -> Iterator[Connected]:
+    """Serves with a script, extra providers and the names of those that have an account."""
+    open_ones = []
+
+    def begin(
+        script: Script,
+        *providers: str,
+        specs: Specs = lambda vendor: [],
+        accounts: tuple[str, ...] = ("openai",),
+        **more: Any,
+    ) -> Served:
+        context = connect(tmp_path, script, specs, *(providers or accounts), **more)
+        open_ones.append(context)
+        return context.__enter__()
+
+    yield begin
+    for context in open_ones:
+        context.__exit__(None, None, None)
