@@ -83,6 +83,8 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
         await refuse(run, client, GatewayError("Request failed"))
     finally:
         run.finish()
+        if run.reserved:
+            run.core.body_memory.release(run.reserved)
         if not client.release():
             await client.close()
 
@@ -108,9 +110,9 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         run.read(b"", {})
     else:
         limit = core.max_body if endpoint.body_limit is None else endpoint.body_limit
-        body = await whole_body(receive, head.headers, limit)
+        body = await whole_body(receive, head.headers, limit, run.reserve)
         client.unread = False  # A refusal from here on need not read on first.
-        run.read(decode(body, head.headers, limit))
+        run.read(decode(body, head.headers, limit, run.reserve))
     client.watch()
     if core.request_log.is_on:
         # Before interceptors, which may change or refuse the call.
