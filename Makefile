@@ -56,7 +56,7 @@ generated: .venv/ready
 clean:
 	rm -rf .venv .tools dist
 
-.PHONY: bench bench-quick bench-others profile count
+.PHONY: bench bench-quick bench-others profile count kills
 
 # What the gateway costs beside nginx; see benchmarks/README.md.
 bench: .venv/ready
@@ -73,6 +73,9 @@ profile: .venv/ready
 
 count: .venv/ready
 	$(BIN)/python -m benchmarks count $(ARGS)
+
+kills: .venv/ready
+	$(BIN)/python -m benchmarks kills $(ARGS)
 
 .PHONY: image
 

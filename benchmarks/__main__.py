@@ -1,5 +1,5 @@
 """The commands of this folder: ``python -m benchmarks run``, ``quick``, ``others``, ``profile``,
-``count``."""
+``count``, ``kills``."""
 
 import argparse
 import os
@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from msgspec.structs import replace
 
 from . import instructions, profiling
+from .kills import soak
 from .lifetime import LATE, compare_workers, live
 from .native import LoadFailed
 from .others import BESIDE, OTHERS, fetch
@@ -65,6 +66,10 @@ def _parser() -> argparse.ArgumentParser:
     profile.add_argument("--limited", action="store_true", help="with a key that has limits")
     count = _command(commands, "count", _count, "instructions for each plain answer")
     count.add_argument("--save", action="store_true", help="make this the figure to compare with")
+    kills = _command(commands, "kills", _kills, "rows lost by a gateway that is killed under load")
+    kills.add_argument("--kills", type=int, default=200)
+    kills.add_argument("--rows", type=int, default=200_000, help="answers in all")
+    kills.add_argument("--workers", type=int, default=1, help="of the gateway")
     return parser
 
 
@@ -186,6 +191,13 @@ def _count(words: argparse.Namespace) -> int:
     if words.save:
         instructions.save(counted)
     return 0 if words.save or instructions.is_within(counted, before) else 1
+
+
+def _kills(words: argparse.Namespace) -> int:
+    with set_up(os.sched_getaffinity(0)) as stage:
+        outcome = soak(stage, words.kills, words.rows, words.workers)
+    print(outcome)
+    return 1 if outcome.lost or outcome.doubled else 0
 
 
 def _noted(results: Results, note: str) -> Results:

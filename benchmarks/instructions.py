@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from .answers import BY_NAME
-from .peers import KEY, Peer
+from .peers import KEY, LIMITED, Peer
 from .stage import RunningPeer, Sample, Stage
 from .tools import found
 
@@ -41,6 +42,8 @@ class Counted(Struct, frozen=True, kw_only=True, rename="camel"):
     """Thousands of instructions for each answer, and what they were counted on."""
 
     plain: float
+    limited: float = 0.0
+    """The same for a key whose limits are counted."""
     python: str
     machine: str
     tolerance: float = TOLERANCE
@@ -48,18 +51,24 @@ class Counted(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def count(stage: Stage) -> Counted:
     """Count. Raises ToolMissing, DidNotStart, LoadFailed."""
+    return Counted(
+        plain=_count(stage, COUNTED),
+        limited=_count(stage, replace(COUNTED, headers=LIMITED.headers)),
+        python=platform.python_version(),
+        machine=platform.machine(),
+    )
+
+
+def _count(stage: Stage, peer: Peer) -> float:
+    """Thousands of instructions for each plain answer."""
     control = found("callgrind_control", "valgrind")
-    with stage.running_peer(COUNTED, where=stage.cores.measured) as running:
+    with stage.running_peer(peer, where=stage.cores.measured) as running:
         _load(stage, running, WARM)
         _switch(control, running, "on")
         _load(stage, running, ANSWERS)
         _switch(control, running, "off")
     file = Path(str(running.words["folder"])) / "callgrind.out"
-    return Counted(
-        plain=round(total_of(file.read_text()) / ANSWERS / 1000, 1),
-        python=platform.python_version(),
-        machine=platform.machine(),
-    )
+    return round(total_of(file.read_text()) / ANSWERS / 1000, 1)
 
 
 def _load(stage: Stage, running: RunningPeer, answers: int) -> Sample:
@@ -101,6 +110,9 @@ def is_within(counted: Counted, before: Counted | None) -> bool:
 def compared(counted: Counted, before: Counted | None) -> str:
     """The result of a run beside the stored figure."""
     text = f"{counted.plain:,.1f} thousand instructions for each plain answer"
+    if counted.limited:
+        share = counted.limited / counted.plain
+        text += f", {counted.limited:,.1f} with a limited key ({share:.2f} times)"
     if before is None:
         return f"{text}; no figure is stored to compare with, store this one with --save"
     verdict = "not over" if is_within(counted, before) else "OVER"

@@ -69,7 +69,7 @@ class Stage:
         where: frozenset[int] | None = None,
     ) -> Iterator[RunningPeer]:
         """A peer that runs inside the block. Raises DidNotStart, ToolMissing."""
-        words = self._words(peer, change)
+        words = self.words(peer, change)
         if not peer.command:
             yield RunningPeer(peer, words, None)
             return
@@ -86,7 +86,8 @@ class Stage:
         ) as started:
             yield RunningPeer(peer, words, started)
 
-    def _words(self, peer: Peer, change: Change | None) -> dict[str, object]:
+    def words(self, peer: Peer, change: Change | None = None) -> dict[str, object]:
+        """What a peer's placeholders stand for, with a folder of its own."""
         self._count += 1
         folder = self.folder / f"peer-{self._count}"
         folder.mkdir()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .peers import ASYNCIO, BY_HYPERCORN, DIRECT, HYPERCORN, OWN
+from .peers import ASYNCIO, BY_HYPERCORN, DIRECT, HYPERCORN, LIMITED, OWN
 from .results import Results
 from .rounds import Line
 
@@ -12,6 +12,8 @@ FLAT = 1.1
 """How much more a request may cost in a large installation: noise of a short run."""
 AT_ONCE = 1.3
 """How much longer the slowest of many slow streams may take; waiting in line doubles it."""
+COUNTED = 1.15
+"""How much more a plain answer may cost a key whose limits are counted."""
 GROWTH_MIB = 3.0
 """How much memory may grow between two readings of the same load."""
 
@@ -51,6 +53,7 @@ def targets(results: Results) -> list[Target]:
     """Every target that this run can judge."""
     found = (
         *_ratios(results),
+        *_limited(results),
         *_latency(results),
         *_workers(results),
         *_at_once(results),
@@ -80,6 +83,14 @@ def _ratios(results: Results) -> Iterator[Target]:
                 bare = line.to_bare_nginx
                 beside = f"{bare:.1f} to bare nginx" if bare else ""
                 yield Target(name, limit, "×", line.to_nginx, beside)
+
+
+def _limited(results: Results) -> Iterator[Target]:
+    for connections in (1, 32):
+        own, limited = (_line(results, "plain", peer.name, connections) for peer in (OWN, LIMITED))
+        share = limited.cpu / own.cpu if own and limited and own.cpu else None
+        name = f"limited key ÷ key without limits: plain, processor time, {_many(connections)}"
+        yield Target(name, COUNTED, "×", share)
 
 
 def _many(connections: int) -> str:

@@ -39,6 +39,7 @@ from .metering.prices import Prices
 from .metering.request_ids import RequestIds
 from .metering.request_log import Extent, RequestLog, extent
 from .metering.shared_spending import SharedSpending
+from .pipeline.body_memory import BodyMemory
 from .pipeline.context import Collaborators, RuntimeState
 from .pipeline.interceptors import Interceptors
 from .pipeline.plugin_host import Hosts
@@ -212,6 +213,7 @@ async def _collaborators(
         limits=limits,
         in_flight=InFlight(),
         request_log=request_log,
+        body_memory=BodyMemory(),
         identity=Identity(
             keys=keys,
             cli_token=cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()),

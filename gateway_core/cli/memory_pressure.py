@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from ..pipeline.body_memory import BodyMemory
+
 BUDGET = 0.7
 """The share of the machine's memory that the gateway uses by default."""
 REFUSE_AT = 0.8
@@ -19,7 +21,8 @@ def memory_budget(memory_mb: int | None, size: int | None, workers: int = 1) -> 
 
 
 class MemoryPressure:
-    """Compares the memory in use with its budget, once a second."""
+    """Compares the memory in use with its budget, once a second, and says how much of it the
+    bodies of requests may take."""
 
     def __init__(
         self,
@@ -27,16 +30,23 @@ class MemoryPressure:
         used: Callable[[], int | None],
         refuse: Callable[[bool], None],
         close_idle: Callable[[], None],
+        bodies: BodyMemory,
     ) -> None:
         self._budget = budget
         self._used = used
         self._refuse = refuse
         self._close_idle = close_idle
+        self._bodies = bodies
+        self._used_without = 0
+        """Bytes in use when there was no large body."""
 
     def check(self) -> None:
         used = self._used() if self._budget else None
         if used is None or not self._budget:
             return
+        if not self._bodies.reserved:
+            self._used_without = used
+        self._bodies.room = max(0.0, REFUSE_AT * self._budget - self._used_without)
         self._refuse(used >= REFUSE_AT * self._budget)
         if used >= CLOSE_AT * self._budget:
             self._close_idle()

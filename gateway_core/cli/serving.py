@@ -178,7 +178,7 @@ def _memory_pressure(gateway: Gateway, server: Server, info: WorkerInfo | None) 
         core.state.is_full = is_full
 
     budget = memory_budget(core.environment.memory_mb, memory_size(), workers)
-    return MemoryPressure(budget, memory_used, refuse, server.close_idle)
+    return MemoryPressure(budget, memory_used, refuse, server.close_idle, core.body_memory)
 
 
 def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str:

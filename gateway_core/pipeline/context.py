@@ -23,6 +23,7 @@ from ..routing.strategies import MemberOrder
 from ..storage.stores import Stores
 from ..upstream.egress_policy import EgressPolicy
 from ..upstream.transport import Network
+from .body_memory import BodyMemory
 from .interceptors import Interceptors
 
 
@@ -53,6 +54,7 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     limits: KeyLimits
     in_flight: InFlight
     request_log: RequestLog
+    body_memory: BodyMemory
     identity: Identity
     sessions: Sessions
     egress_policy: EgressPolicy

@@ -92,6 +92,8 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
         await refuse(run, client, GatewayError("Request failed"))
     finally:
         run.finish()
+        if run.reserved:
+            run.core.body_memory.release(run.reserved)
         if not client.release():
             await client.close()
 
@@ -123,9 +125,9 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         run.form.require(endpoint.files)
         run.read(b"", run.form.members, tuple(run.form.parts))
     else:
-        body = await whole_body(receive, head.headers, core.max_body)
+        body = await whole_body(receive, head.headers, core.max_body, run.reserve)
         client.unread = False  # A refusal from here on need not read on first.
-        run.read(decode(body, head.headers, core.max_body))
+        run.read(decode(body, head.headers, core.max_body, run.reserve))
     for url in run.urls:
         await _check_public(core, url)
     client.watch()

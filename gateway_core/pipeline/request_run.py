@@ -65,6 +65,8 @@ class RequestRun:
     """The client has waited so long that it is due a sign of life."""
     error: BaseException | None = None
     """What stopped ``attempt`` on the fast path; for the pipeline to deal with."""
+    reserved = 0.0
+    """Memory for the body, bytes; see ``BodyMemory``."""
     ending = b""
     """Output that is held back until it can leave with the end."""
     urls: tuple[str, ...] = ()
@@ -81,6 +83,12 @@ class RequestRun:
         )
 
     # From the body to a plan.
+
+    def reserve(self, size: int) -> None:
+        """Let in a large body of that size. Raises Unavailable, MissingKey, InvalidKey."""
+        # Whoever will be refused takes no memory for more than the beginning of a body.
+        check_key(self.head.caller, required=self.snapshot.settings.require_api_key)
+        self.reserved = self.core.body_memory.grow(self.reserved, size)
 
     def read(
         self,

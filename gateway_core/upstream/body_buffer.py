@@ -42,6 +42,11 @@ class BodyBuffer:
             self._place.writelines(self._pieces)
             self._pieces.clear()
 
+    @property
+    def expected(self) -> int:
+        """How many bytes it may come to: as announced, once that can be believed."""
+        return max(self.size, self._announced if self._place is not None else 0)
+
     def whole(self) -> bytes:
         """The body received so far. To be called once, after the last piece."""
         if self._place is None:

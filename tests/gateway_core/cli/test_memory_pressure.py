@@ -4,6 +4,7 @@ import pytest
 
 from gateway_core.cli.memory_pressure import MIB, MemoryPressure, memory_budget
 from gateway_core.config.machine import memory_size, memory_used, raise_descriptor_limit
+from gateway_core.pipeline.body_memory import BodyMemory
 
 USED = [(79, False, False), (80, True, False), (89, True, False), (90, True, True)]
 
@@ -13,7 +14,9 @@ def test_the_two_marks(used: int, refused: bool, closed: bool) -> None:
     told: list[bool] = []
     closings: list[None] = []
 
-    MemoryPressure(100, lambda: used, told.append, lambda: closings.append(None)).check()
+    MemoryPressure(
+        100, lambda: used, told.append, lambda: closings.append(None), BodyMemory()
+    ).check()
 
     assert told == [refused]
     assert bool(closings) == closed
@@ -22,7 +25,7 @@ def test_the_two_marks(used: int, refused: bool, closed: bool) -> None:
 def test_requests_are_taken_again_when_memory_is_free() -> None:
     told: list[bool] = []
     used = iter([95, 10])
-    pressure = MemoryPressure(100, lambda: next(used), told.append, lambda: None)
+    pressure = MemoryPressure(100, lambda: next(used), told.append, lambda: None, BodyMemory())
 
     pressure.check()
     pressure.check()
@@ -34,9 +37,22 @@ def test_requests_are_taken_again_when_memory_is_free() -> None:
 def test_what_is_not_known_limits_nothing(budget: int | None, used: int | None) -> None:
     told: list[bool] = []
 
-    MemoryPressure(budget, lambda: used, told.append, lambda: None).check()
+    MemoryPressure(budget, lambda: used, told.append, lambda: None, BodyMemory()).check()
 
     assert told == []
+
+
+def test_bodies_may_take_what_else_is_free() -> None:
+    used, bodies = iter([30, 50, 90, 20]), BodyMemory()
+    pressure = MemoryPressure(100, lambda: next(used), lambda _: None, lambda: None, bodies)
+
+    rooms = []
+    for held in (0, 10, 10, 0):  # What bodies themselves use is not counted twice.
+        bodies.reserved = held
+        pressure.check()
+        rooms.append(bodies.room)
+
+    assert rooms == [50, 50, 50, 60]
 
 
 def test_the_budget_is_shared_by_the_workers() -> None:
