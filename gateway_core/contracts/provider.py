@@ -249,6 +249,9 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Model ids that are not listed are accepted and sent as they stand."""
     default_context: int | None = None
     """Context window of models that name none, tokens."""
+    variants: tuple[str, ...] = ()
+    """Ends of model ids that choose how a model is served and not which one, such as ``:fast``.
+    A model that is denied or disabled is so with each of them."""
     services: tuple[Service, ...] = ()
     """Work other than chat, one adapter for each kind and action."""
     native: tuple[Operation, ...] = ()
@@ -269,6 +272,12 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
             if service.kind == kind and service.action == action:
                 return service
         return None
+
+    def without_variant(self, model: str) -> str:
+        """The id of the model itself."""
+        return next(
+            (model.removesuffix(end) for end in self.variants if model.endswith(end)), model
+        )
 
     def further_formats(self) -> Mapping[str, str]:
         """Dialects this vendor speaks besides ``format``, each with its base URL."""

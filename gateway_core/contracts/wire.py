@@ -249,6 +249,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """What its streams look like; ``None`` when it has none."""
     model_in_body: bool = True
     """False when the vendor's path, not its body, names the model."""
+    model_prefix: str = ""
+    """What may stand before a model's id and is no part of it, where vendors of this format name
+    their models as resources. Their rows and calls go by the id alone."""
     auth_header: str = "authorization"
     """The header in which a vendor of this format looks for its key, in lower case."""
     auth_prefix: str = "Bearer"

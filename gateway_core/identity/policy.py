@@ -53,6 +53,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     monthly_budget: int | None = None
     has_rules: bool = False
     """Whether any model may be out of reach; worked out from the rest."""
+    is_bound: bool = False
+    """Whether it matters which model is called: for the rules, or for its price. Worked out too."""
 
     @property
     def has_limits(self) -> bool:
@@ -62,12 +64,15 @@ class Policy(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         has_rules = bool(self.allowed_models) or not self.allow_auto_combos or self.mode != "all"
         force_setattr(self, "has_rules", has_rules)
+        has_budget = self.max_cost is not None or self.monthly_budget is not None
+        force_setattr(self, "is_bound", has_rules or has_budget)
 
 
 _LIMITS = tuple(
     name
     for name in Policy.__struct_fields__
-    if name not in ("allowed_models", "allow_auto_combos", "mode", "patterns", "has_rules")
+    if name
+    not in ("allowed_models", "allow_auto_combos", "mode", "patterns", "has_rules", "is_bound")
 )
 
 

@@ -130,10 +130,8 @@ class RequestRun:
         # Noted before the key is checked, so that a refusal is booked on the combo it was for.
         if plan.combo is not None:
             self.record.combo_id, self.record.combo_name = plan.combo.id, plan.combo.name
-        if key is None:
-            return plan
-        check_further(key, call.members)
-        return narrowed(self.snapshot, key, plan, "" if plan.is_route else call.model)
+        check_further(self.snapshot, key, plan.members, call.members)
+        return plan if key is None else narrowed(self.snapshot, key, plan)
 
     def constraints(self, plan: Plan) -> AccountConstraints:
         """Which accounts may be asked."""

@@ -40,11 +40,12 @@ async def _native(
     """The vendor's answer; ``None`` when it does not use this format or fails in any way."""
     call, wire = translation.call, translation.client
     try:
-        target = resolve(snapshot, call.model, call.kind, decorated=wire.decorated_models).target
+        resolved = resolve(snapshot, call.model, call.kind, decorated=wire.decorated_models)
+        target = resolved.target
         if target is None:
             return None
         if record.key is not None:
-            permit_model(record.key, target, call.model)
+            permit_model(record.key, target, resolved.name)
         if spoken(wire, target, translation.formats) is not wire:
             return None
         scope = frozenset[str]() if record.key is None else record.key.connections

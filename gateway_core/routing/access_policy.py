@@ -1,13 +1,15 @@
 """May this key call this model? Pure decisions over what a name resolved to (2.2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any
 
+import msgspec
+from msgspec import Raw
 from msgspec.structs import replace
 
-from ..contracts.errors import Forbidden, GatewayError
+from ..contracts.errors import BadRequest, Forbidden, GatewayError
 from ..contracts.provider import ProviderSpec, Target
 from ..identity.keys import Key
 from ..storage.stores.combos import Combo
@@ -47,18 +49,18 @@ class ComboForbidden(Forbidden):
         super().__init__(f'Access denied: combo "{combo}" is not allowed for this API key')
 
 
-def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, requested: str) -> Plan:
+def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan) -> Plan:
     """A plan with what a key may call of it. Raises ComboForbidden, ModelForbidden."""
     if plan.combo is not None:
         permit_combo(key, plan.combo)
     if not key.policy.has_rules:
         return plan
-    name = ("narrowed", key.id, requested)
+    name = ("narrowed", key.id, plan.name)
     known: tuple[Key, Plan, Plan] | None = snapshot.memory.get(name)
     # A key that was changed is another value with the same id.
     if known is not None and known[0] is key and known[1] is plan:
         return known[2]
-    members = permitted_members(key, plan.members, requested, plan.combo)
+    members = permitted_members(key, plan.members, plan.name, plan.combo)
     judge = None
     if plan.judge:
         with suppress(GatewayError):
@@ -70,15 +72,38 @@ def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, requested: str) -> 
     return permitted
 
 
-def check_further(key: Key, members: Mapping[str, object]) -> None:
-    """Refuse a body that names models beside the one that was looked at. Raises Forbidden."""
-    if not key.policy.has_rules or _SPELLINGS.isdisjoint(members):
+def check_further(
+    snapshot: ConfigSnapshot,
+    key: Key | None,
+    targets: Iterable[Member],
+    members: Mapping[str, Raw],
+) -> None:
+    """Refuse members of a body that name further models, which nobody has looked at.
+
+    Raises Forbidden for a key whose rules or price limits they would pass by, and BadRequest
+    for one that the operator has disabled.
+    """
+    is_bound = key is not None and key.policy.is_bound
+    if not (is_bound or snapshot.hidden or snapshot.shown) or _SPELLINGS.isdisjoint(members):
         return
-    name = next(name for name in members if name in _SPELLINGS)
-    raise Forbidden(
-        f'This API key may not name further models: leave "{name}" out',
-        code="model_not_allowed",
-    )
+    for name in _SPELLINGS.intersection(members):
+        if is_bound:
+            raise Forbidden(
+                f'This API key may not name further models: leave "{name}" out',
+                code="model_not_allowed",
+            )
+        for model, each in product(_further_names(members[name]), targets):
+            if snapshot.is_disabled(each.target.provider, model):
+                raise BadRequest(f"Model {model} is disabled", code="model_disabled", param=name)
+
+
+def _further_names(value: Raw) -> Iterator[str]:
+    """The models that a list names, each as text or as the member ``model`` of an object."""
+    listed = msgspec.json.decode(value)
+    for each in listed if isinstance(listed, list) else [listed]:
+        name = each.get("model") if isinstance(each, dict) else each
+        if isinstance(name, str):
+            yield name.strip()
 
 
 def permit_combo(key: Key, combo: Combo) -> None:
@@ -121,6 +146,10 @@ def allows(key: Key, target: Target, requested: str, *, is_auto: bool = False) -
         return False
     if policy.mode == "all":
         return True
+    if policy.mode == "deny":
+        # A model is denied with each choice of how it is served.
+        plain = target.provider.without_variant(target.model.id)
+        names |= spellings(target.provider, plain, target.provider.without_variant(requested))
     is_match = any(match(name) for match in policy.patterns for name in names)
     return is_match if policy.mode == "allow" else not is_match
 

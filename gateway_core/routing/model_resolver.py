@@ -6,6 +6,9 @@ The order of resolution::
     <prefix>/<model>                   a provider by id or alias, or an operator's node by prefix
     <name>                             a combo, then a saved alias, then a provider by the name's
                                        beginning, then the one connected provider that lists it
+
+A name is brought into one spelling before anything compares it. The id of the target is what
+key policies, switches, limits and prices see, and what is sent to the vendor.
 """
 
 import re
@@ -25,7 +28,7 @@ from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Target
 from ..plugins.registry import RUNTIME
 from ..storage.stores.combos import Combo
-from .snapshot import ConfigSnapshot
+from .snapshot import ConfigSnapshot, plain_id
 
 MAX_NAME = 512
 FAMILIES = ("glm", "minimax", "mimo", "zai", "gemma", "llama", "gemini")
@@ -35,13 +38,18 @@ _PROVIDER_FAMILIES = frozenset({"zai"})
 _FAMILY = re.compile(r"auto/([a-z0-9]+)")
 _DECORATION = "claude-"
 _LARGE_MARK = "[1m]"
+_ambiguous = re.compile(r"(?:^|/)(?:\.{0,2}(?:/|$)| )| (?:/|$)|[\\?#%;]").search
+"""Empty and dotted segments, spaces around a segment, and characters that end or escape a part of
+a URL's path: servers remove, decode or merge them, each in its own way."""
 
 
 class Resolved(Struct, frozen=True):
-    """What a name means: exactly one of the two is set."""
+    """What a name means: either a target or a combo."""
 
     target: Target | None = None
     combo: Combo | None = None
+    name: str = ""
+    """The name without surrounding spaces and the marks of a list."""
 
 
 def resolve(
@@ -52,10 +60,11 @@ def resolve(
     ``decorated`` also tries the name without the marks that the messages-style
     list adds. Raises BadRequest, NotAChatModel, NoCredentials, NothingToTry.
     """
+    name = name.strip()
     if not name:
         raise BadRequest("Missing model", param="model")
-    if len(name) > MAX_NAME:
-        raise BadRequest("Invalid model format", param="model")
+    if len(name) > MAX_NAME or not name.isprintable():
+        raise _invalid()
     if decorated:
         # A model may really be called so, so the name as it came is tried first.
         plain = name.removesuffix(_LARGE_MARK)
@@ -63,18 +72,22 @@ def resolve(
         name = next((each for each in spellings if _is_known(snapshot, each)), plain)
     family = _FAMILY.fullmatch(name)
     if family:
-        return Resolved(combo=family_combo(snapshot, name, family[1]))
+        return Resolved(combo=family_combo(snapshot, name, family[1]), name=name)
     if "/" in name:
-        return Resolved(target=_prefixed(snapshot, name, kind))
+        return Resolved(target=_prefixed(snapshot, name, kind), name=name)
     # An alias means a combo or a model, never another alias.
     meaning = name if name in snapshot.combos else snapshot.aliases.get(name, name)
     if meaning in snapshot.combos:
-        return Resolved(combo=snapshot.combos[meaning])
+        return Resolved(combo=snapshot.combos[meaning], name=name)
     if "/" in meaning:
-        return Resolved(target=_prefixed(snapshot, meaning, kind))
+        return Resolved(target=_prefixed(snapshot, meaning, kind), name=name)
     if kind != Kind.LLM:
-        return Resolved(target=_service_target(snapshot, meaning, kind))
-    return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind))
+        return Resolved(target=_service_target(snapshot, meaning, kind), name=name)
+    return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind), name=name)
+
+
+def _invalid() -> BadRequest:
+    return BadRequest("Invalid model format", param="model")
 
 
 def _is_known(snapshot: ConfigSnapshot, name: str) -> bool:
@@ -140,7 +153,7 @@ def _owner(snapshot: ConfigSnapshot, name: str) -> str:
         ]
         claimant = owners[0] if len(owners) == 1 else claimant
     if not claimant:
-        raise BadRequest("Invalid model format", param="model")
+        raise _invalid()
     return claimant
 
 
@@ -148,24 +161,39 @@ def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: str) -> Ta
     spec = snapshot.registry.providers.get(provider)
     if spec is None:
         raise NoCredentials(provider)
-    if (provider, name) in snapshot.hidden:
-        raise BadRequest(
-            f"Model {provider}/{name} is disabled", code="model_disabled", param="model"
-        )
+    formats = snapshot.registry.formats
+    name = plain_id(formats.get(spec.format), name)
     row = _row(snapshot, spec, name, kind)
-    if row is None:
+    shown = name if row is None else row.id
+    if snapshot.is_disabled(spec, shown):
+        raise BadRequest(
+            f"Model {provider}/{shown} is disabled", code="model_disabled", param="model"
+        )
+    model = row
+    if model is None:
         other = next((row for row in snapshot.models.get(provider, ()) if row.id == name), None)
         if kind == Kind.LLM and (other is not None or not serves_chat(snapshot, spec)):
             raise NotAChatModel(f"{provider}/{name}")
         if other is not None:
             raise NotOfKind(f"{provider}/{name}", kind)
-        row = Model(name, kind=kind, context=spec.default_context)
-    return Target(spec, row)
+        model = Model(name, kind=kind, context=spec.default_context)
+    wire = formats.get(model.format or spec.format)
+    # A local server may list its models by the paths of their files. Such an id is taken as it
+    # stands, unless it would become a part of the URL's path.
+    is_exact = row is not None and wire is not None and wire.model_in_body
+    if not is_exact and _ambiguous(model.id):
+        raise _invalid()
+    return Target(spec, model)
 
 
 def _row(snapshot: ConfigSnapshot, spec: ProviderSpec, name: str, kind: str) -> Model | None:
-    rows = snapshot.models.get(spec.id, ())
-    return next((row for row in rows if row.id == name and row.kind == kind), None)
+    """The row of an id: as it is written, else in another case, which many vendors ignore."""
+    rows = [row for row in snapshot.models.get(spec.id, ()) if row.kind == kind]
+    exact = next((row for row in rows if row.id == name), None)
+    if exact is not None:
+        return exact
+    folded = name.casefold()
+    return next((row for row in rows if row.id.casefold() == folded), None)
 
 
 def serves_chat(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:

@@ -41,6 +41,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """What to try. ``combo`` is the outermost one."""
 
     members: tuple[Member, ...]
+    name: str = ""
+    """What was asked for, in the spelling that a key's policy compares."""
     combo: Combo | None = None
     strategy: str = "fallback"
     timeout: float | None = None
@@ -71,7 +73,8 @@ def plan_resolved(
 ) -> Plan:
     """The members in their saved order. Raises NothingToTry for a combo without any."""
     if resolved.target is not None:
-        return Plan(members=(Member(resolved.target, resolved.target.model.id),))
+        member = Member(resolved.target, resolved.target.model.id)
+        return Plan(members=(member,), name=resolved.name)
     combo = resolved.combo
     if combo is None:
         raise NothingToTry("The model resolves to nothing")
@@ -96,6 +99,7 @@ def plan_resolved(
     timeout_ms = own.timeout_ms if own.timeout_ms is not None else default_timeout_ms
     return Plan(
         members=members,
+        name=resolved.name,
         combo=combo,
         strategy=strategy_of(own, snapshot.settings),
         timeout=timeout_ms / 1000 if timeout_ms else None,

@@ -15,6 +15,7 @@ from ..config.settings import Settings
 from ..contracts.kinds import read_kind
 from ..contracts.model import Model
 from ..contracts.provider import Credential, ProviderSpec
+from ..contracts.wire import WireFormat
 from ..plugins.registry import Registry
 from ..storage.stores.combos import Combo
 from ..storage.stores.connection import Connection
@@ -53,7 +54,9 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
     models: Mapping[str, tuple[Model, ...]]
     """Every row of a provider: its plugin's and the operator's own, without disabled ones."""
     hidden: frozenset[tuple[str, str]]
-    """Provider and model ids that the operator has disabled."""
+    """Provider and model ids, case-folded, that the operator has disabled."""
+    shown: Mapping[str, frozenset[str]] = {}
+    """Ids, case-folded, by provider: the only ones that the operator has left enabled."""
     pools: Mapping[str, ProxyPool] = {}
     """Proxy pools by id."""
     ended_sessions: frozenset[str] = frozenset()
@@ -75,6 +78,14 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
         if len(self.memory) >= MOST_REMEMBERED:
             self.memory.clear()
         self.memory[key] = value
+
+    def is_disabled(self, spec: ProviderSpec, model: str) -> bool:
+        """Whether the operator has switched a model off, by its own name or by its variant's."""
+        names = {model.casefold(), spec.without_variant(model).casefold()}
+        shown = self.shown.get(spec.id)
+        if shown is not None and shown.isdisjoint(names):
+            return True
+        return any((spec.id, name) in self.hidden for name in names)
 
     def connected(self, provider: str) -> bool:
         """Whether a call to this provider has an account to use."""
@@ -134,27 +145,53 @@ def public_account(spec: ProviderSpec, settings: Settings) -> Account:
     )
 
 
+class ModelRows(Struct, frozen=True):
+    """What ``ConfigSnapshot`` holds of models, under the same names."""
+
+    models: Mapping[str, tuple[Model, ...]]
+    hidden: frozenset[tuple[str, str]]
+    shown: Mapping[str, frozenset[str]]
+
+
 def models_of(
     registry: Registry,
     custom: Mapping[str, Any],
     disabled: Mapping[str, Any],
     enabled: Mapping[str, Any],
-) -> tuple[dict[str, tuple[Model, ...]], frozenset[tuple[str, str]]]:
-    """Rows by provider with the operator's own, and the pairs that are disabled.
+) -> ModelRows:
+    """Rows by provider with the operator's own, and what is disabled.
 
     ``custom`` holds ``{provider: [row]}``, ``disabled`` and ``enabled`` hold
     ``{provider: [model id]}``; a non-empty ``enabled`` list hides all others.
     """
     rows: dict[str, tuple[Model, ...]] = {}
     hidden: set[tuple[str, str]] = set()
+    shown: dict[str, frozenset[str]] = {}
     for spec in registry.providers.values():
-        every = (*spec.models, *map(custom_model, custom.get(spec.id, ())))
-        allowed, barred = set(enabled.get(spec.id, ())), set(disabled.get(spec.id, ()))
+        wire = registry.formats.get(spec.format)
+        own = (
+            custom_model({**row, "id": plain_id(wire, row["id"])})
+            for row in custom.get(spec.id, ())
+        )
+        barred = {plain_id(wire, name).casefold() for name in disabled.get(spec.id, ())}
+        allowed = {plain_id(wire, name).casefold() for name in enabled.get(spec.id, ())}
         hidden.update((spec.id, name) for name in barred)
         if allowed:
-            hidden.update((spec.id, row.id) for row in every if row.id not in allowed)
-        rows[spec.id] = tuple(row for row in every if (spec.id, row.id) not in hidden)
-    return rows, frozenset(hidden)
+            shown[spec.id] = frozenset(allowed)
+        rows[spec.id] = tuple(
+            row
+            for row in (*spec.models, *own)
+            if (name := row.id.casefold()) not in barred and (not allowed or name in allowed)
+        )
+    return ModelRows(rows, frozenset(hidden), shown)
+
+
+def plain_id(wire: WireFormat | None, name: str) -> str:
+    """A model's id without what its vendor's format may write before it."""
+    prefix = wire.model_prefix if wire is not None else ""
+    while prefix and name.startswith(prefix):
+        name = name.removeprefix(prefix)
+    return name
 
 
 def custom_model(row: Mapping[str, Any]) -> Model:

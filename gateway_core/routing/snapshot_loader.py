@@ -105,7 +105,7 @@ class SnapshotLoader:
         specs = [node_spec(node, registry.formats) for node in nodes]
         if specs:
             registry = with_providers(registry, [spec for spec in specs if spec is not None])
-        models, hidden = models_of(
+        rows = models_of(
             registry,
             await kv.all(CUSTOM_MODELS),
             await kv.all(DISABLED_MODELS),
@@ -120,8 +120,9 @@ class SnapshotLoader:
             ended_sessions=ended,
             combos={combo.name: combo for combo in combos},
             aliases=await kv.all(ALIASES),
-            models=models,
-            hidden=hidden,
+            models=rows.models,
+            hidden=rows.hidden,
+            shown=rows.shown,
             versions=versions,
         )
 

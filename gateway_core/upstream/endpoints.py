@@ -1,11 +1,12 @@
 """Where a request to a target goes, and what it shows there."""
 
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from ..contracts.errors import GatewayError
+from ..contracts.errors import BadRequest, GatewayError
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target, credential_header
 from ..contracts.wire import VendorSide, WireFormat
@@ -14,6 +15,8 @@ from .transport import Lasting
 JSON = "application/json"
 MOST_ENDPOINTS = 4096
 """Endpoints that are remembered."""
+_has_dots = re.compile(r"/(?:\.|%2[eE]){1,2}(?:[/?#]|$)").search
+"""RFC 3986, section 5.2.4: whoever receives such a path may take it for another one."""
 
 
 def base_url(target: Target, credential: Credential, wire: WireFormat) -> str:
@@ -151,7 +154,11 @@ def vendor_side(wire: WireFormat) -> VendorSide:
 def resolve_endpoint(
     target: Target, credential: Credential, wire: WireFormat, path: str
 ) -> UpstreamEndpoint:
-    """Build an endpoint; ``path`` is the format's own."""
+    """Build an endpoint; ``path`` is the format's own. Raises BadRequest for a model whose name
+    would change the path."""
+    address = url(target, credential, wire, path)
+    if _has_dots(address):
+        raise BadRequest("Invalid model format", param="model")
     fixed: Mapping[str, str] = _headers({}, target, credential, wire)
     if target.provider.executor is None:  # An executor is a plugin's, and may change them.
         fixed = Lasting(fixed)
@@ -160,7 +167,7 @@ def resolve_endpoint(
         target,
         credential,
         wire,
-        url(target, credential, wire, path),
+        address,
         fixed,
         None if timeout is None else timeout / 1000,
     )

@@ -86,7 +86,10 @@ async def test_no_spelling_reaches_another_model(admin: AdminGateway, policy: st
 
 async def test_a_denied_model_is_reached_by_none_of_its_names(admin: AdminGateway) -> None:
     async with with_key(admin, **POLICIES["denied"]) as here:
-        for spelling in ("acme/large", "ac/large", "large", "parrot", " acme/large"):
+        for spelling in (
+            *("acme/large", "ac/large", "large", "parrot", " acme/large", "acme/LARGE"),
+            *("acme//large", "acme/./large", "acme/x/../large", "acme/large/", "acme/large\u00a0"),
+        ):
             assert (await here.chat(spelling)).status_code in (400, 403, 404), spelling
 
     assert "large" not in reached(admin)

@@ -100,7 +100,14 @@ class _Vendor:
 
 def _formats() -> dict[str, Any]:
     return {
-        id: WireFormat(id=id, dialect=id, vendor=_Vendor(), plain_models=id == "gemini")
+        id: WireFormat(
+            id=id,
+            dialect=id,
+            vendor=_Vendor(),
+            plain_models=id == "gemini",
+            model_in_body=id != "gemini",
+            model_prefix="models/" if id == "gemini" else "",
+        )
         for id in ("openai", "openai-responses", "claude", "gemini")
     }
 

@@ -28,8 +28,8 @@ def single_account(run: RequestRun) -> tuple[Member, Account] | None:
     if held is None or held.key is not key:
         held = SingleAccount(key, _find(run))
         snapshot.remember(name, held)
-    elif key is not None:
-        check_further(key, call.members)
+    elif held.found is not None and (key is not None or snapshot.hidden or snapshot.shown):
+        check_further(snapshot, key, held.found[:1], call.members)
     if held.found is None:
         return None
     member, account = held.found

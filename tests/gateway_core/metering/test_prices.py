@@ -84,6 +84,43 @@ def test_the_operators_price_comes_first(name: str) -> None:
     assert own.cost(PRICED, usage) == 5 + 0 + 6 + 7
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("m:nitro", "m:floor", "m-2026-01-31", "m-20260131", "m@20260131", "m-0131", "m-01-2026"),
+        *("m-latest", "ft:m:org:name:id", "ft:m-2026-01-31:org::id", "m-2601:nitro"),
+    ],
+)
+def test_a_variant_costs_what_its_model_costs(name: str) -> None:
+    own = Prices()
+    own.replace({"acme": {"m": {"input": 5, "output": 7}}})
+    plugins = provider("acme", Model("m", price=Price(input=1, output=2)))
+
+    assert own.cost(target(provider("acme"), name), Usage(input_tokens=1)) == 5
+    assert Prices().cost(target(plugins, name), Usage(input_tokens=1)) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-4o:nitro", "gpt-4o-2031-05-13", "ft:gpt-5:org::id", "openai/gpt-4o:floor"]
+)
+def test_a_variant_without_a_price_costs_its_models_list_price(name: str) -> None:
+    vendor = provider("openrouter" if "/" in name else "openai")
+
+    assert Prices().cost(target(vendor, name), Usage(input_tokens=1_000)) is not None
+
+
+def test_a_variant_may_have_a_price_of_its_own() -> None:
+    own = Prices()
+    own.replace({"acme": {"m": {"input": 5, "output": 7}, "m:nitro": {"input": 9, "output": 9}}})
+    usage = Usage(input_tokens=1)
+
+    assert own.cost(target(provider("acme"), "m:nitro"), usage) == 9
+    assert own.cost(target(provider("acme"), "m:free"), usage) is None
+    assert own.cost(target(provider("acme"), "m-mini"), usage) is None
+    own.replace({"acme": {"m": {"input": 6, "output": 7}}})
+    assert own.cost(target(provider("acme"), "m:nitro"), usage) == 6
+
+
 def test_an_operators_price_without_both_sides_does_not_count() -> None:
     own = Prices()
     own.replace({"acme": {"m": {"input": 5}}})

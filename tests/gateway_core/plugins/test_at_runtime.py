@@ -169,15 +169,16 @@ async def test_a_format_that_breaks_in_a_stream_ends_that_stream(
 async def test_changing_the_account_it_was_given_leads_a_plugin_nowhere(tmp_path: Path) -> None:
     def build(target: Target, credential: Credential, path: str) -> str:
         data: Any = credential.data
-        data["baseUrl"] = target.model.id
-        return f"{target.model.id}{path}"
+        data["baseUrl"] = f"http://{target.model.id}"
+        return f"http://{target.model.id}{path}"
 
     plugin = plugin_of(spec("sly", auth=Auth(), url_builder=build))
     async with opened(tmp_path, {}, more={"sly": plugin}) as admin:
         await admin.connect("sly")
 
-        first = await admin.chat(f"sly/{admin.other.url}")
-        again = await admin.chat(f"sly/{admin.other.url}")
+        origin = admin.other.url.removeprefix("http://")
+        first = await admin.chat(f"sly/{origin}")
+        again = await admin.chat(f"sly/{origin}")
 
         assert [each.json()["error"]["code"] for each in (first, again)] == ["plugin_failed"] * 2
         assert admin.other.asked == []

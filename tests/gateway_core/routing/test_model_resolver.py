@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 from snapshots import account, combo, provider, snapshot_of
 
 from gateway_core import Auth, BadRequest, GatewayError, Kind, Model, ProviderSpec
@@ -185,6 +186,87 @@ def test_a_disabled_model_is_refused_by_name() -> None:
     assert caught.value.code == "model_disabled"
 
 
+@pytest.mark.parametrize("name", ["ac/GPT-1", "ac/gpt-1:fast", "ac/Gpt-1:fast", " ac/gpt-1\n"])
+def test_no_spelling_of_a_disabled_model_is_taken(name: str) -> None:
+    spec = replace(ACME, variants=(":fast",))
+    snapshot = snapshot_of(spec, models={"acme": ()}, hidden=frozenset({("acme", "gpt-1")}))
+
+    with pytest.raises(BadRequest, match="disabled"):
+        resolve(snapshot, name)
+
+
+def test_only_models_that_are_shown_are_taken_where_some_are() -> None:
+    shown = {"acme": frozenset({"gpt-1", "brand-new"})}
+    snapshot = snapshot_of(replace(ACME, variants=(":fast",)), shown=shown)
+
+    assert meaning(snapshot, "ac/gpt-1:fast") == "acme|gpt-1:fast"
+    assert meaning(snapshot, "ac/brand-new") == "acme|brand-new"
+    for name in ("ac/org/deep/model", "ac/unlisted"):
+        with pytest.raises(BadRequest, match="disabled"):
+            resolve(snapshot, name)
+
+
+def test_a_listed_model_goes_by_its_listed_spelling() -> None:
+    twice = provider("acme", "Large", "large", alias="ac")
+
+    assert meaning(snapshot_of(ACME), " ac/GPT-1 ") == "acme|gpt-1"
+    assert meaning(snapshot_of(twice), "ac/large") == "acme|large"
+    assert meaning(snapshot_of(ACME), "ac/Unlisted") == "acme|Unlisted"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        *("./gpt-1", "x/../gpt-1", "..", ".", "/gpt-1", "gpt-1/", "org//deep", "gpt-1/."),
+        *(
+            "gpt-1?x",
+            "gpt-1#x",
+            "%67pt-1",
+            "org\\gpt-1",
+            "gpt-1;x",
+            "org/ gpt-1",
+            "a\tb",
+            "a\u200b",
+        ),
+    ],
+)
+def test_a_name_that_could_be_read_as_another_one_is_refused(rest: str) -> None:
+    with pytest.raises(BadRequest, match="Invalid model format"):
+        resolve(snapshot_of(ACME), f"ac/{rest}")
+
+
+def test_a_local_servers_model_may_be_the_path_of_a_file() -> None:
+    files = provider("files", "/data/model.gguf", "../model.gguf")
+    in_path = replace(files, format="gemini")
+
+    assert meaning(snapshot_of(files), "files//data/model.gguf") == "files|/data/model.gguf"
+    assert meaning(snapshot_of(files), "files/../model.gguf") == "files|../model.gguf"
+    with pytest.raises(BadRequest):
+        resolve(snapshot_of(in_path), "files/../model.gguf")
+
+
+@pytest.mark.parametrize("name", ["g/models/flash", "g/models/models/flash", "g/flash"])
+def test_what_a_format_writes_before_ids_is_no_part_of_one(name: str) -> None:
+    spec = provider("google", alias="g", format="gemini")
+
+    assert meaning(snapshot_of(spec), name) == "google|flash"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (" ac/gpt-1 ", "ac/gpt-1"),
+        ("claude-ac/gpt-1[1m]", "ac/gpt-1"),
+        ("claude-nick", "nick"),
+        ("auto/gpt ", "auto/gpt"),
+    ],
+)
+def test_what_was_asked_for_is_compared_without_decorations(name: str, expected: str) -> None:
+    snapshot = snapshot_of(ACME, aliases={"nick": "acme/gpt-1"})
+
+    assert resolve(snapshot, name, decorated=True).name == expected
+
+
 def test_an_unlisted_model_gets_the_providers_usual_context() -> None:
     found = resolve(snapshot_of(provider("acme", default_context=4096)), "acme/new")
 
@@ -260,5 +342,5 @@ def test_a_family_comes_before_a_provider_called_auto() -> None:
 
     assert resolve(snapshot_of(auto, ACME), "auto/gpt").combo is not None
     assert resolve(snapshot_of(auto, ACME), "auto/gpt.5") == Resolved(
-        target=resolve(snapshot_of(auto), "auto/gpt.5").target
+        target=resolve(snapshot_of(auto), "auto/gpt.5").target, name="auto/gpt.5"
     )

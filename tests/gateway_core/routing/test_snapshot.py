@@ -50,13 +50,13 @@ def test_a_provider_that_needs_no_account_has_a_stand_in() -> None:
 def test_rows_are_the_plugins_and_the_operators_without_disabled_ones() -> None:
     registry = registry_of([provider("acme", "a", "b"), provider("zed", "y", "z")])
 
-    rows, hidden = models_of(registry, {"acme": [{"id": "c"}]}, {"acme": ["a"]}, {"zed": ["z"]})
+    found = models_of(registry, {"acme": [{"id": "c"}]}, {"acme": ["a"]}, {"zed": ["z"]})
 
-    assert {id: [row.id for row in found] for id, found in rows.items()} == {
+    assert {id: [row.id for row in rows] for id, rows in found.models.items()} == {
         "acme": ["b", "c"],
         "zed": ["z"],
     }
-    assert hidden == {("acme", "a"), ("zed", "y")}
+    assert (found.hidden, found.shown) == ({("acme", "a")}, {"zed": frozenset({"z"})})
 
 
 def test_an_operators_row_is_a_model() -> None:

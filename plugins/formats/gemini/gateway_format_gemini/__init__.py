@@ -65,6 +65,7 @@ GEMINI = WireFormat(
     stream_type="text/event-stream",
     grammar=GRAMMAR,
     model_in_body=False,
+    model_prefix="models/",
     auth_header="x-goog-api-key",
     auth_prefix="",
     also_called=("google",),

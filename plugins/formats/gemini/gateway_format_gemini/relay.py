@@ -22,8 +22,7 @@ def start_relay(call: Call, target: Target, members: dict[str, Raw]) -> Relay:
     """Begin a pass-through."""
     if "model" in members:
         # Some clients repeat the path's model in the body, by the name they know it under.
-        name = f"models/{target.model.id.removeprefix('models/')}"
-        members["model"] = Raw(msgspec.json.encode(name))
+        members["model"] = Raw(msgspec.json.encode(f"models/{target.model.id}"))
     return GeminiRelay() if call.stream else WholeRelay(watch_whole)
 
 

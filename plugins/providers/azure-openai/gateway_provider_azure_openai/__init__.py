@@ -11,8 +11,9 @@ A model's id is the name of a deployment. An account's data may hold:
 ``apiVersion``       unsaid or ``v1``: the version without dates; ``preview``:
                      the same with what is being tried out; a date: the API of
                      that date
-``deployment``       used instead of the model's id, which needs the API of a
-                     date: ``2025-04-01-preview`` unless another is given
+``deployment``       the only model that the account is used for; calls go to
+                     the API of a date: ``2025-04-01-preview`` unless another is
+                     given
 ===================  ==========================================================
 """
 

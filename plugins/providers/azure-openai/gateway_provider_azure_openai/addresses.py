@@ -16,6 +16,12 @@ def address(target: Target, credential: Credential, path: str) -> str:
     if own:
         return own.rstrip("/") + path
     version, deployment = _text(credential, "apiVersion"), _text(credential, "deployment")
+    # Whatever name reached another deployment would be permitted and priced as that name.
+    if deployment and target.model.id != deployment:
+        raise UpstreamError(
+            f"This account calls the deployment {deployment} only; ask for it by its name",
+            status=404,
+        )
     if deployment and not version:
         version = LAST_DATED
     root = _text(credential, "azureEndpoint").rstrip("/")
@@ -28,7 +34,7 @@ def address(target: Target, credential: Credential, path: str) -> str:
     query = f"?api-version={quote(version)}"
     if path != _CHAT:
         return f"{root}/openai{path}{query}"
-    return f"{root}/openai/deployments/{quote(deployment or target.model.id, safe='')}{path}{query}"
+    return f"{root}/openai/deployments/{quote(target.model.id, safe='')}{path}{query}"
 
 
 def _text(credential: Credential, name: str) -> str:

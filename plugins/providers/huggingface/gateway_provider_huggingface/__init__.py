@@ -17,6 +17,8 @@ HUGGINGFACE = openai_compatible(
         base_url="https://router.huggingface.co/v1",
         environment=("HF_TOKEN",),
         passthrough_models=True,
+        # https://huggingface.co/docs/inference-providers/index
+        variants=(":fastest", ":cheapest", ":preferred"),
         models=(
             Model("openai/gpt-oss-120b", context=131_072, tools=True, reasoning=True, vision=False),
             Model("black-forest-labs/FLUX.1-schnell", kind=Kind.IMAGE),

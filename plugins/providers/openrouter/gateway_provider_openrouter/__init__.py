@@ -28,6 +28,8 @@ OPENROUTER = openai_compatible(
         beginnings=("deepseek-",),
         environment=("OPENROUTER_API_KEY",),
         passthrough_models=True,
+        # https://openrouter.ai/docs/features/model-routing
+        variants=(":nitro", ":floor", ":exacto", ":online"),
         models=(
             *other(Kind.EMBEDDING, "openai/text-embedding-3-large"),
             *other(Kind.EMBEDDING, "openai/text-embedding-3-small"),

@@ -45,7 +45,7 @@ def test_the_path_alone_says_what_is_wanted(
 
 def test_the_vendor_s_paths(vendor: VendorSide) -> None:
     assert vendor.path("gemini-x", stream=False) == "/models/gemini-x:generateContent"
-    assert vendor.path("models/x", stream=True) == "/models/x:streamGenerateContent?alt=sse"
+    assert vendor.path("x", stream=True) == "/models/x:streamGenerateContent?alt=sse"
     assert vendor.path("a?b", stream=False) == "/models/a%3Fb:generateContent"
 
 

@@ -20,7 +20,7 @@ from gateway_core import (
 )
 from gateway_formats.grammar import find_violation
 
-TARGET = Target(ProviderSpec(id="google", name="Google"), Model("models/gemini-x"))
+TARGET = Target(ProviderSpec(id="google", name="Google"), Model("gemini-x"))
 
 
 def relay(vendor: VendorSide, *, stream: bool = True, **members: Raw) -> Relay:

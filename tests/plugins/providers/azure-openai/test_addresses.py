@@ -36,14 +36,19 @@ def test_a_dated_version_names_the_deployment_in_the_path() -> None:
     )
 
 
-def test_a_deployment_of_the_account_stands_in_for_the_model() -> None:
-    found = url(azureEndpoint=HOST, apiVersion="2024-10-21", deployment="mine")
+def test_an_account_with_a_deployment_is_called_for_no_other_model() -> None:
+    mine = {"azureEndpoint": HOST, "apiVersion": "2024-10-21", "deployment": "mine"}
 
-    assert found == f"{HOST}/openai/deployments/mine/chat/completions?api-version=2024-10-21"
+    assert url(model="mine", **mine) == (
+        f"{HOST}/openai/deployments/mine/chat/completions?api-version=2024-10-21"
+    )
+    with pytest.raises(UpstreamError, match="deployment mine only") as refused:
+        url(model="gpt-4o", **mine)
+    assert refused.value.status == 404
 
 
 def test_a_deployment_without_a_version_gets_the_last_dated_one() -> None:
-    found = url(azureEndpoint=HOST, deployment="mine")
+    found = url(model="mine", azureEndpoint=HOST, deployment="mine")
 
     assert found == (
         f"{HOST}/openai/deployments/mine/chat/completions?api-version=2025-04-01-preview"

@@ -41,7 +41,7 @@ class Traits(Struct, frozen=True):
 
 
 def traits_of(model: Model) -> Traits:
-    name = model.id.lower().removeprefix("models/")
+    name = model.id.lower()
     match = _GENERATION.search(name)
     generation: tuple[int, int] | None = None
     if match:

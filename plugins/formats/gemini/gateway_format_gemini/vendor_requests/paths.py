@@ -9,7 +9,7 @@ _LEFT_AS_IS = "/:@.-_~"
 
 
 def model_path(model: str, method: str) -> str:
-    return f"/models/{quote(model.removeprefix('models/'), safe=_LEFT_AS_IS)}:{method}"
+    return f"/models/{quote(model, safe=_LEFT_AS_IS)}:{method}"
 
 
 def count_path(model: str) -> str:
