@@ -28,6 +28,8 @@ class Trait(Struct, frozen=True, kw_only=True):
     """How an API key sees it."""
     sealed: str | None = None
     """The purpose it is encrypted for at rest."""
+    is_called: bool = False
+    """An address that the gateway sends requests to."""
 
 
 def setting(
@@ -39,8 +41,9 @@ def setting(
     operator: bool = False,
     mask: Literal["url"] | None = None,
     sealed: str | None = None,
+    is_called: bool = False,
 ) -> Meta:
-    """Declare a setting: what it does, who sees it, who changes it, whether it is sealed."""
+    """Declare a setting: what it does, who sees it, who changes it, how it is kept."""
     traits = {
         "session_only": session_only,
         "never": never,
@@ -48,6 +51,7 @@ def setting(
         "operator": operator,
         "mask": mask,
         "sealed": sealed,
+        "is_called": is_called,
     }
     return Meta(description=about, extra=traits)
 

@@ -198,7 +198,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         ),
     ] = True
     oidc_issuer_url: Annotated[
-        str, setting("The identity provider.", session_only=True, operator=True)
+        str,
+        setting("The identity provider.", session_only=True, operator=True, is_called=True),
     ] = ""
     oidc_client_id: Annotated[
         str, setting("The gateway's id there.", session_only=True, operator=True)
@@ -283,7 +284,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         False
     )
     headroom_url: Annotated[
-        str, setting("Where Headroom listens.", mask="url", sealed="settings", operator=True)
+        str,
+        setting("Where Headroom listens.", mask="url", sealed="settings", operator=True),
     ] = "http://localhost:8787"
     headroom_compress_user_messages: Annotated[
         bool, setting("Whether the user's own words are compressed too.")
@@ -294,7 +296,9 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         Annotated[int, Meta(ge=1000, le=120_000)] | None, setting("How long it may take.")
     ] = None
     pxpipe_allowed_models: Annotated[tuple[str, ...], setting("For which models.")] = ()
-    firecrawl_base_url: Annotated[str, setting("Where the crawler listens.", operator=True)] = ""
+    firecrawl_base_url: Annotated[
+        str, setting("Where the crawler listens.", operator=True, is_called=True)
+    ] = ""
     mitm_router_base_url: Annotated[
         str, setting("Where intercepted calls are sent.", operator=True)
     ] = "http://localhost:20128"

@@ -3,7 +3,9 @@
 Local means proven local: the socket's peer is a loopback address, no proxy
 stands between, the page that asks (if one does) is local too, and the name
 the caller used for the gateway is one of this machine's. The last point stops
-a web page from reaching a local gateway by DNS rebinding.
+a web page from reaching a local gateway by DNS rebinding. A proxy may add no
+header and write its own name for the gateway into ``host``, as nginx does
+unless it is configured; then HTTP/1.0 and a public origin give it away.
 """
 
 import ipaddress
@@ -50,7 +52,8 @@ def stamp(scope: MutableMapping[str, Any], headers: dict[str, str]) -> Peer:
     ``headers`` and from the scope, whichever way it is spelled.
     """
     forwarded = headers.get("x-forwarded-for")
-    via = not _FORWARDED.isdisjoint(headers)
+    # Programs speak HTTP/1.1; nginx spoke 1.0 to upstreams by default until version 1.29.7.
+    via = not _FORWARDED.isdisjoint(headers) or scope.get("http_version") == "1.0"
     claimed = [n for n in headers if "gateway" in n and n.replace("_", "-") in _STAMPS]
     if claimed:
         via = via or any(name.replace("_", "-") == _VIA for name in claimed)
@@ -74,15 +77,15 @@ def stamp(scope: MutableMapping[str, Any], headers: dict[str, str]) -> Peer:
 def is_local(peer: Peer, headers: Mapping[str, str], public_origin: str = "") -> bool:
     """Whether this caller is on this machine. ``headers`` have lower-case names.
 
-    ``public_origin`` is the configured one; its host name is trusted as a name
-    of this machine.
+    ``public_origin`` is the configured one. Where it is another than this machine's, a proxy
+    stands in front, whose requests may look like those of a local program.
     """
-    if not peer.is_loopback:
+    if not peer.is_loopback or (public_origin and not _is_local_url(public_origin)):
         return False
-    origin = headers.get("origin")
-    if origin is not None and not _is_local_name(_host_of_url(origin), ""):
+    page = headers.get("origin", headers.get("referer"))
+    if page is not None and not _is_local_url(page):
         return False
-    return _is_local_name(host_of(headers.get("host", "")), _host_of_url(public_origin))
+    return _is_local_name(host_of(headers.get("host", "")))
 
 
 @lru_cache(maxsize=4096)
@@ -112,9 +115,13 @@ def is_loopback(address: str) -> bool:
     return parsed.is_loopback
 
 
+def _is_local_url(url: str) -> bool:
+    return _is_local_name(_host_of_url(url))
+
+
 @lru_cache(maxsize=256)
-def _is_local_name(host: str, public_host: str) -> bool:
-    return host == "localhost" or is_loopback(host) or bool(public_host and host == public_host)
+def _is_local_name(host: str) -> bool:
+    return host == "localhost" or is_loopback(host)
 
 
 @lru_cache(maxsize=256)

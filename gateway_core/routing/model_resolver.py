@@ -169,16 +169,18 @@ def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: str) -> Ta
         raise BadRequest(
             f"Model {provider}/{shown} is disabled", code="model_disabled", param="model"
         )
-    other = row or next((r for r in snapshot.models.get(provider, ()) if r.id == name), None)
-    if row is None and kind == Kind.LLM and (other or not serves_chat(snapshot, spec)):
-        raise NotAChatModel(f"{provider}/{name}")
-    if row is None and other is not None:
-        raise NotOfKind(f"{provider}/{name}", kind)
-    model = other or Model(name, kind=kind, context=spec.default_context)
+    model = row
+    if model is None:
+        other = next((row for row in snapshot.models.get(provider, ()) if row.id == name), None)
+        if kind == Kind.LLM and (other is not None or not serves_chat(snapshot, spec)):
+            raise NotAChatModel(f"{provider}/{name}")
+        if other is not None:
+            raise NotOfKind(f"{provider}/{name}", kind)
+        model = Model(name, kind=kind, context=spec.default_context)
     wire = formats.get(model.format or spec.format)
     # A local server may list its models by the paths of their files. Such an id is taken as it
     # stands, unless it would become a part of the URL's path.
-    is_exact = other is not None and wire is not None and wire.model_in_body
+    is_exact = row is not None and wire is not None and wire.model_in_body
     if not is_exact and _ambiguous(model.id):
         raise _invalid()
     return Target(spec, model)

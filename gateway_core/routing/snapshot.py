@@ -22,6 +22,7 @@ from ..storage.stores.connection import Connection
 from ..storage.stores.proxy_pools import ProxyPool
 from ..upstream.endpoints import EndpointCache
 from ..upstream.proxies import Proxy, proxy_of
+from .environment_accounts import SET_ASIDE
 
 Memory = dict[tuple[object, ...], Any]
 MOST_REMEMBERED = 4096
@@ -100,15 +101,20 @@ def accounts_of(
     registry: Registry,
     pools: Mapping[str, ProxyPool] = {},
 ) -> dict[str, tuple[Account, ...]]:
-    """Active accounts by provider, and a stand-in for providers that need none."""
+    """Active accounts by provider, and a stand-in for providers that need none and have none."""
     by_provider: dict[str, list[Account]] = {}
+    has_saved = set()
     for connection in connections:
+        # The variable of an account that is set aside is gone, so nobody has switched it off.
+        if not connection.data.get(SET_ASIDE):
+            has_saved.add(connection.provider)
         if connection.is_active and not connection.broken:
             by_provider.setdefault(connection.provider, []).append(
                 account_of(connection, settings, pools)
             )
     for spec in registry.providers.values():
-        if spec.id not in by_provider and is_keyless(spec, settings):
+        # An account that is switched off or cannot be read must not turn into a call without one.
+        if spec.id not in has_saved and is_keyless(spec, settings):
             by_provider[spec.id] = [public_account(spec, settings)]
     return {provider: tuple(accounts) for provider, accounts in by_provider.items()}
 

@@ -12,6 +12,10 @@ LARGE = 512 * 1024
 """Shorter bodies are kept in pieces and joined."""
 SHARE = 4
 """A place is made once one in so many bytes has come."""
+MANY = 1024
+"""So many short pieces in a row become one: as objects they take a multiple of what they hold."""
+SHORT = 256
+"""Bytes that a short piece has on average."""
 
 BLOCK = 16 * 1024 * 1024
 """Half of the free memory that may be kept from one long body to the next."""
@@ -25,6 +29,8 @@ class BodyBuffer:
         self.size = 0
         self._announced = announced if announced >= LARGE else 0
         self._pieces: list[bytes] = []
+        self._loose = 0
+        """How many of the last pieces came one by one."""
         self._place: BytesIO | None = None
 
     def add(self, piece: bytes) -> None:
@@ -35,12 +41,22 @@ class BodyBuffer:
                 room[begin : self.size] = piece
             return
         self._pieces.append(piece)
+        self._loose += 1
+        if self._loose == MANY:
+            self._merge()
         if self._place is None and 0 < self.size <= self._announced <= self.size * SHARE:
             keep_room()
             # calloc maps zeros lazily: pages that no piece reaches take no memory.
             self._place = BytesIO(bytes(self._announced))
             self._place.writelines(self._pieces)
             self._pieces.clear()
+            self._loose = 0
+
+    def _merge(self) -> None:
+        loose = self._pieces[-MANY:]
+        if sum(map(len, loose)) < MANY * SHORT:
+            self._pieces[-MANY:] = [b"".join(loose)]
+        self._loose = 0
 
     @property
     def expected(self) -> int:

@@ -5,13 +5,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.config.settings import check_changes, guarded
+from gateway_core.config.settings import check_changes, guarded, traits
 from gateway_core.contracts.errors import Forbidden
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 
 from ..admin_context import AdminContext
-from ..destinations import permit_proxy
+from ..destinations import permit, permit_proxy
 from ..endpoint import endpoint
 from ..login.password_changes import change_with_current, read_choice, renew_session
 from ..login.sign_in import report_failures
@@ -57,6 +57,9 @@ async def patch(admin: AdminContext, request: Request) -> Response:
         raise Forbidden(f"An API key may not change {touched[0]}")
     if changes.get(_PROXY):
         await permit_proxy(admin.core.network, changes[_PROXY])
+    for name, url in changes.items():
+        if url and name in traits() and traits()[name].is_called:
+            await permit(admin.core.network, url)
     if choice is not None:
         await change_with_current(admin, request, choice, changes)
         return renew_session(admin, request, await show(admin, request))

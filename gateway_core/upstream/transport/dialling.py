@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from ...contracts.errors import TransportError
 from .addresses import AddressPolicy
 from .connection import ROOM, UpstreamConnection
+from .descriptors import DESCRIPTORS
 from .failures import connect_timeout, insecure, shutting_down, unreachable
 from .guard import AddressGuard
 from .limits import TransportLimits
@@ -33,7 +34,8 @@ class Dialler:
         self._room = memoryview(bytearray(ROOM))
 
     async def dial(self, url: Url) -> UpstreamConnection:
-        """A new connection to the URL's origin. Raises TransportError with ``sent`` false.
+        """A new connection to the URL's origin. Raises TransportError with ``sent`` false, and
+        Unavailable when no descriptor is free.
 
         Tries the host's addresses in order, each for its share of the time that is left.
         """
@@ -56,7 +58,7 @@ class Dialler:
         except ssl.SSLError as error:
             raise insecure() from error
         except OSError as error:
-            raise unreachable() from error
+            raise DESCRIPTORS.lack(error) or unreachable() from error
 
     async def stop(self) -> None:
         """End every attempt under way."""

@@ -17,6 +17,7 @@ import socksio
 
 from ...contracts.errors import TransportError
 from .addresses import AddressPolicy
+from .descriptors import DESCRIPTORS
 from .dialling import Tls
 from .failures import (
     MalformedRequest,
@@ -160,7 +161,7 @@ def translate_errors(
     except httpcore2.TimeoutException as error:
         raise timed_out() from error
     except httpcore2.ConnectError as error:
-        raise unreachable() from error
+        raise DESCRIPTORS.lack(error) or unreachable() from error
     except (httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol) as error:
         raise MalformedRequest("the connection does not carry it") from error
     except BAD_PROXY as error:

@@ -14,6 +14,7 @@ from .addresses import (
     read_address,
     unwrap,
 )
+from .descriptors import DESCRIPTORS
 from .failures import AddressForbidden, unresolved
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
@@ -108,7 +109,7 @@ class AddressGuard:
                 try:
                     addresses = tuple(read_address(text) for text in await self._resolve(host))
                 except (OSError, UnicodeError) as error:
-                    raise unresolved() from error
+                    raise DESCRIPTORS.lack(error) or unresolved() from error
                 if not addresses:
                     raise unresolved()
                 # Taken out first, so that the dict stays in the order of the look-ups and its

@@ -147,22 +147,39 @@ def test_a_request_without_a_host_is_not_local() -> None:
     assert not is_local(stamp(scope_of(("127.0.0.1", 1), {}), {}), {})
 
 
-def test_the_public_origins_name_is_a_name_of_this_machine() -> None:
-    caller = peer(host="gateway.example")
+@pytest.mark.parametrize("host", ["127.0.0.1:20128", "localhost", "gateway.example"])
+def test_behind_the_proxy_of_a_public_origin_nobody_is_local(host: str) -> None:
+    caller = peer(host=host)
 
-    assert is_local(*caller, "https://gateway.example")
-    assert is_local(*caller, "https://gateway.example:8443/path")
-    assert not is_local(*caller, "https://other.example")
+    assert not is_local(*caller, "https://gateway.example")
     assert not is_local(*caller, "gateway.example")
-    assert not is_local(*caller, "")
 
 
-def test_the_public_origin_lets_no_page_and_no_proxy_in() -> None:
-    public = "https://gateway.example"
+@pytest.mark.parametrize(
+    "origin", ["", "http://localhost:20128", "http://127.0.0.1", "http://[::1]"]
+)
+def test_a_public_origin_of_this_machine_changes_nothing(origin: str) -> None:
+    assert is_local(*peer(), origin)
+    assert not is_local(*peer(host="gateway.example"), origin)
 
-    assert not is_local(*peer(host="gateway.example", origin=public), public)
-    assert not is_local(*peer(host="gateway.example", via="1.1 proxy"), public)
-    assert not is_local(*peer("10.0.0.1", host="gateway.example"), public)
+
+@pytest.mark.parametrize(("version", "expected"), [("1.0", False), ("1.1", True), ("2", True)])
+def test_a_request_of_http_1_0_may_be_a_proxys(version: str, expected: bool) -> None:
+    scope = {**scope_of(("127.0.0.1", 1), HOST), "http_version": version}
+
+    found = stamp(scope, dict(HOST))
+
+    assert (found.via_proxy, is_local(found, HOST)) == (not expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("referer", "expected"),
+    [("http://localhost:20128/x", True), ("https://gateway.example/x", False), ("", False)],
+)
+def test_a_page_of_another_site_is_not_local_whatever_the_host_says(
+    referer: str, expected: bool
+) -> None:
+    assert is_local(*peer(referer=referer)) is expected
 
 
 def test_the_other_end_is_kept_where_no_client_can_write() -> None:

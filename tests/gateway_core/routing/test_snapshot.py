@@ -1,9 +1,12 @@
 """The picture of the stored configuration."""
 
+import pytest
+from msgspec.structs import replace
 from snapshots import provider, registry_of
 
 from gateway_core import Auth, Kind, Model
 from gateway_core.config.settings import Settings
+from gateway_core.routing.environment_accounts import SET_ASIDE
 from gateway_core.routing.snapshot import accounts_of, custom_model, models_of
 from gateway_core.storage.stores.connection import Connection
 
@@ -45,6 +48,24 @@ def test_a_provider_that_needs_no_account_has_a_stand_in() -> None:
 
     assert (account.id, account.credential.secret) == ("free:public", None)
     assert accounts_of([], off, registry) == {}
+
+
+@pytest.mark.parametrize("account", [{"active": False}, {"broken": True}])
+def test_no_stand_in_replaces_an_account_that_is_off_or_unreadable(
+    account: dict[str, bool],
+) -> None:
+    registry = registry_of([provider("acme", auth=Auth(type="optional"))])
+
+    assert accounts_of([stored("a", **account)], Settings(), registry) == {}
+
+
+def test_a_stand_in_returns_when_the_variable_of_an_account_is_gone() -> None:
+    registry = registry_of([provider("acme", auth=Auth(type="optional"))])
+    aside = replace(stored("a", active=False), data={SET_ASIDE: True})
+
+    [account] = accounts_of([aside], Settings(), registry)["acme"]
+
+    assert account.id == "acme:public"
 
 
 def test_rows_are_the_plugins_and_the_operators_without_disabled_ones() -> None:

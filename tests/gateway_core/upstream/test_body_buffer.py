@@ -40,6 +40,28 @@ def test_a_body_is_whole_whatever_was_announced(pieces: list[bytes], more: int, 
         assert gathered(pieces, max(0, len(whole) + more)) == whole
 
 
+@given(st.lists(st.binary(max_size=20), max_size=40), st.integers(0, 300), st.integers(1, 5))
+def test_short_pieces_become_one(pieces: list[bytes], announced: int, many: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MANY", many)
+        patch.setattr(module, "LARGE", 50)
+
+        assert gathered(pieces, announced) == b"".join(pieces)
+
+
+def test_a_body_in_pieces_of_a_byte_takes_little_more_memory_than_it_has_bytes() -> None:
+    gathering = BodyBuffer(0)
+    piece = [bytes([number]) for number in range(256)]
+    tracemalloc.start()
+    for number in range(MIB):
+        gathering.add(piece[number % 256] + b"")
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert held < 1.25 * MIB
+    assert gathering.whole() == bytes(range(256)) * (MIB // 256)
+
+
 @pytest.mark.parametrize("change", [0, 1, -1, LARGE, -LARGE])
 def test_a_long_body_is_whole_whatever_was_announced(change: int) -> None:
     whole = bytes(range(256)) * (2 * MIB // 256)

@@ -47,6 +47,25 @@ async def test_a_node_is_saved_and_serves_the_next_call(admin: AdminGateway) -> 
     assert (await admin.call("GET", f"{PATH}/{node['id']}"))["node"] == node
 
 
+@pytest.mark.parametrize("way", ["off", "unreadable"])
+async def test_a_node_is_not_called_without_the_key_of_its_account(
+    admin: AdminGateway, way: str
+) -> None:
+    node = await made(admin)
+    row = await admin.connect(node["id"])
+    if way == "off":
+        await admin.call("PUT", f"/api/providers/{row['id']}", {"isActive": False})
+    else:
+        damage = "UPDATE connections SET secrets = 'x' WHERE id = :id"
+        await admin.core.stores.database.execute(damage, id=row["id"])
+        await admin.connect()  # a write, after which accounts are read again
+
+    answer = await admin.chat("mine/anything")
+
+    assert answer.status_code == 404
+    assert admin.vendor.calls("/chat/completions") == []
+
+
 @pytest.mark.parametrize(
     ("type_", "pasted", "kept"),
     [

@@ -135,6 +135,20 @@ async def test_media_routes_are_kept_in_order_and_once(admin: AdminGateway) -> N
     assert cleared["mediaRoutes"] == {}
 
 
+@pytest.mark.parametrize("name", ["oidcIssuerUrl", "firecrawlBaseUrl"])
+@pytest.mark.parametrize("url", ["http://169.254.169.254/latest", "ftp://x.test/", "no address"])
+async def test_an_address_that_is_never_called_is_not_saved(
+    admin: AdminGateway, name: str, url: str
+) -> None:
+    before = await admin.call("GET", PATH)
+
+    await admin.call("PATCH", PATH, {name: url, "comboStrategy": "weighted"}, status=400)
+    emptied = await admin.call("PATCH", PATH, {name: ""})
+
+    assert (await admin.call("GET", PATH))["comboStrategy"] == before["comboStrategy"]
+    assert emptied[name] == ""
+
+
 async def test_a_blank_secret_keeps_the_old_one(admin: AdminGateway) -> None:
     oidc = {"oidcIssuerUrl": "https://id.example", "oidcClientId": "me"}
     first = await admin.call("PATCH", PATH, {**oidc, "oidcClientSecret": "oidc-canary"})

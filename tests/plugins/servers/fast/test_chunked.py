@@ -3,7 +3,13 @@
 from itertools import pairwise
 
 import pytest
-from gateway_server_fast.http1.chunked import EXTENSION, TRAILERS, ChunkedBody
+from gateway_server_fast.http1.chunked import (
+    EXTENSION,
+    FREE_CHUNKS,
+    SHORTEST,
+    TRAILERS,
+    ChunkedBody,
+)
 from gateway_server_fast.http1.request_head import RefusedRequest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,3 +65,11 @@ def test_a_bad_line_is_found_however_it_is_cut(
 @pytest.mark.parametrize("after", [b"", b"GET / HTTP/1.1\r\n\r\n"])
 def test_what_follows_the_last_chunk_is_not_taken_for_a_chunk(after: bytes) -> None:
     assert not is_refused(b"0\r\n\r\n" + after, [])
+
+
+@pytest.mark.parametrize(("size", "refused"), [(1, True), (SHORTEST - 1, True), (SHORTEST, False)])
+def test_a_long_body_in_short_chunks_is_refused(size: int, refused: bool) -> None:
+    chunk = (b"x" * size, b"")
+
+    assert not is_refused(body_of([chunk] * FREE_CHUNKS, b""), [])
+    assert is_refused(body_of([chunk] * (FREE_CHUNKS + 1), b""), []) is refused

@@ -56,6 +56,14 @@ async def test_pieces_of_a_body_that_hold_nothing_are_a_flood(issued: Issued) ->
         assert await peer.end() in (CALM, None)
 
 
+async def test_pieces_of_a_body_that_hold_a_byte_are_a_flood(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.send(frame(0, number=number, data=b"x") * 2000)
+
+        assert await peer.end() in (CALM, None)
+
+
 async def test_pieces_of_a_body_that_hold_padding_only_are_a_flood(issued: Issued) -> None:
     async with place(echo, issued) as here, here.peer() as peer:
         number = await peer.request(method=b"POST", ends=False)

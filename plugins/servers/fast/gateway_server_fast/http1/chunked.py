@@ -10,6 +10,11 @@ from .request_head import RefusedRequest
 
 EXTENSION = 256
 TRAILERS = 8 * 1024
+FREE_CHUNKS = 4096
+"""How many chunks a body may have, however short they are."""
+SHORTEST = 16
+"""Bytes that the chunks of a longer body have on average. Each of them costs a turn of the parser
+and of this module, so one byte in each would cost a hundred times what it costs in a long chunk."""
 _LONGEST = 8 + EXTENSION + 2
 _END_OF_SECTION = b"\r\n\r\n"
 _size = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[^\r\n]{0,255})?\r\n").fullmatch
@@ -18,12 +23,13 @@ _size = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[^\r\n]{0,255})?\r\n").fullmat
 class ChunkedBody:
     """Where a body's chunks and the body itself end. ``feed`` gets every byte after the head."""
 
-    __slots__ = ("_line", "_skip", "_trailers")
+    __slots__ = ("_chunks", "_line", "_size", "_skip", "_trailers")
 
     def __init__(self) -> None:
         self._skip = 0
         """Bytes of the current chunk and its line end that are still to come."""
         self._line = b""
+        self._chunks = self._size = 0
         self._trailers: bytes | None = None
         """What follows the line of the last chunk, once that has come."""
 
@@ -62,6 +68,10 @@ class ChunkedBody:
         self._line = b""
         if size:
             self._skip = size + 2
+            self._chunks += 1
+            self._size += size
+            if self._chunks > FREE_CHUNKS and self._size < self._chunks * SHORTEST:
+                raise RefusedRequest(400, "The chunks of the body are too short")
         else:
             # With the line end of the last chunk, so that an empty section ends like any other.
             self._trailers = b"\r\n"

@@ -14,6 +14,8 @@ HEADER = 9
 MAX_FRAME = 16 * 1024
 """Bytes of a payload. RFC 9113, section 4.2: no more unless we announce it; h2 keeps a longer
 frame until all of it has come."""
+SHORT = 32
+"""A shorter piece of a body costs what a full one costs. Each end of a body makes up for one."""
 PREFACE = 24
 """Bytes before the first frame: RFC 9113, section 3.4."""
 SETTING = 6
@@ -36,6 +38,7 @@ class FrameCounter:
         "_left",
         "_max_block",
         "_settings",
+        "_short_pieces",
         "_updates",
     )
 
@@ -52,7 +55,7 @@ class FrameCounter:
         """The size so far of a block of headers that has not ended."""
         self._begun = now
         self._budget = AbuseBudget(now)
-        self._updates, self._settings = UPDATES, 0
+        self._updates, self._settings, self._short_pieces = UPDATES, 0, 0
 
     def feed(self, data: bytes, now: float) -> None:
         """Raises AbuseError. ``now`` is a time in seconds that never goes back."""
@@ -117,3 +120,9 @@ class FrameCounter:
             self.spend(1)
         elif kind != DATA or not (self._left or flags & END_STREAM):
             self.spend(RESET_COST if kind == RESET else 1)
+        elif flags & END_STREAM:
+            self._short_pieces = max(0, self._short_pieces - 1)
+        elif self._left < SHORT:
+            self._short_pieces += 1
+            if self._short_pieces > BUDGET:
+                raise AbuseError("the pieces of a body are too short")
