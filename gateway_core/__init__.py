@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .contracts.asgi import (
     ON_DISCONNECT,
     PUSH,
+    PUSHED,
     REPEATED_HEAD,
     REPLY,
     DirectWriter,
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ON_DISCONNECT",
     "PUSH",
+    "PUSHED",
     "REPEATED_HEAD",
     "REPLY",
     "Access",

@@ -82,7 +82,8 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
         int,
         variable(
             "SSE_KEEPALIVE_MS",
-            "Time between the pings of a waiting stream; 0 sends none.",
+            "How long after the last byte of a stream a waiting client gets a ping; 0 sends none "
+            "but the first.",
             whole(0),
         ),
     ] = 10_000

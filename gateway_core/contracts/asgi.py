@@ -15,12 +15,16 @@ Header = tuple[bytes, bytes]
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Push = Callable[[bytes], bool]
+HasPushed = Callable[[], bool]
 Reply = Callable[[int, tuple[Header, ...], bytes], bool]
 OnDisconnect = Callable[[Callable[[], None]], None]
 
 PUSH = "model_gateway.push"
 """Key of the scope under which our own server offers to send more of a stream at once.
 It gives false for what has to be sent in the usual way: a head, a long piece, to a slow client."""
+PUSHED = "model_gateway.pushed"
+"""Key of the scope for what says whether anything was pushed since it was last asked. A server that
+offers ``PUSH`` without it has its pushes counted, which costs a call for each."""
 REPLY = "model_gateway.reply"
 """The same for a whole answer: its status, headers (its length among them) and body."""
 ON_DISCONNECT = "model_gateway.leaving"
@@ -48,6 +52,10 @@ class DirectWriter(Protocol):
 
     def push(self, piece: bytes) -> bool:
         """More of a stream that was opened."""
+        ...
+
+    def has_pushed(self) -> bool:
+        """Whether anything was pushed since this was last asked."""
         ...
 
     def end(self, last: bytes) -> bool:

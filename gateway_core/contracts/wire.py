@@ -121,11 +121,14 @@ class KeepAlive(Struct, frozen=True, kw_only=True):
     """
 
     frame: bytes
-    """A whole frame that every client of this format ignores."""
+    """A whole frame, or white space before one, that clients of this format ignore."""
     every: float | None = None
     """Seconds; ``None`` takes the operator's SSE_KEEPALIVE_MS."""
     throughout: bool = False
-    """Sent on a timer for the whole life of the stream, not only before its first byte."""
+    """Sent into every silence of the stream, not only before its first byte."""
+    spares: tuple[str, str] | None = None
+    """A request header, in lower case, and how its value begins for clients that fail on the
+    frame: they get none."""
 
 
 class Grammar(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ..contracts.asgi import (
+    HasPushed,
     Header,
     OnDisconnect,
     Push,
@@ -20,6 +21,7 @@ from ..contracts.asgi import (
 )
 from ..contracts.wire import KeepAlive
 from ..upstream.body_buffer import LARGE, keep_room
+from .silence import LOOKS, SilenceWatch
 
 WATCH_AFTER = 0.25
 """Seconds until a waiting request begins to look whether its client is still there."""
@@ -95,15 +97,17 @@ class ClientResponse:
     tap: Callable[[bytes], None] | None = None
     """Is shown every piece of the body."""
     early_headers: tuple[Header, ...] = ()
-    _timer: asyncio.TimerHandle | None = None
+    _silence: SilenceWatch | None = None
     _watch: asyncio.TimerHandle | None = None
     _watcher: asyncio.Task[None] | None = None
     _beating: asyncio.Task[None] | None = None
     _beat = 0.0
     _frame = b""
     _throughout = False
-    _still: asyncio.Event
-    """There is one while a keep-alive beats."""
+    _is_writing = False
+    """A piece is being sent, maybe in parts, between which nothing else may go."""
+    _seen = 0
+    """Bytes sent by the last look for a silence."""
 
     def __init__(
         self,
@@ -111,10 +115,12 @@ class ClientResponse:
         send: Send,
         request_id: str,
         push: Push | None = None,
+        has_pushed: HasPushed | None = None,
         reply: Reply | None = None,
         leaving: OnDisconnect | None = None,
     ) -> None:
         self._receive, self._send, self._push, self._reply = receive, send, push, reply
+        self._has_pushed = has_pushed
         self._leaving = leaving
         self.request_id = request_id.encode()
         self._loop = asyncio.get_running_loop()
@@ -140,13 +146,15 @@ class ClientResponse:
         self._throughout = keep_alive.throughout
         self.early_headers = ((b"content-type", media_type.encode()),)
         if is_late:
-            self._start_beating()
-        else:
-            self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
+            self._send_keep_alive()
+        elif not self.opened:
+            self._watch_silence(EARLY_AFTER)
+        elif self._throughout and every > 0:
+            self._watch_silence(every)
 
     async def answer(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
         """A whole answer."""
-        if self._timer is not None or self._beating is not None:
+        if self._silence is not None or self._beating is not None:
             await self.settle()
         told = whole_headers(headers, body, self.request_id)
         if self._reply is not None and self._reply(status, told, body):
@@ -167,21 +175,23 @@ class ClientResponse:
         """More of a stream."""
         if self.gone:
             raise ClientGone
-        if len(piece) <= SLICE:
-            await self._body(piece, more=True)
-            return
+        if self._beating is not None:
+            await asyncio.wait((self._beating,))
         if len(piece) >= LARGE:
             keep_room()  # The allocator keeps this block for the next long body.
+        self._is_writing = True
         for begin in range(0, len(piece), SLICE):
             await self._body(piece[begin : begin + SLICE], more=True)
+        self._is_writing = False
 
     def quick(self) -> Push | None:
         """What sends more of a stream at once, if that can be; false when it is to be written.
 
         It is the server's own where nobody wants to know what is sent.
         """
-        is_watched = self.tap is not None or self._timer is not None or self._beating is not None
-        return self._pushed if is_watched and self._push is not None else self._push
+        is_timed = self._has_pushed is None and self._beat > 0
+        is_counted = self._push is not None and (is_timed or self.tap is not None)
+        return self._pushed if is_counted else self._push
 
     def _pushed(self, piece: bytes) -> bool:
         if self._push is None or not self._push(piece):
@@ -199,26 +209,21 @@ class ClientResponse:
 
     async def settle(self, *, keep_beating: bool = False) -> None:
         """Stop opening early; stop the keep-alives too, unless they go on for the whole stream."""
-        if keep_beating and self._beat > 0:
-            if self._beating is None and self._timer is not None:
-                self._timer.cancel()
-                self._look(-1)
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         if self._beating is not None:
             # A frame that is being sent is sent to its end.
-            beating, self._beating = self._beating, None
-            self._still.set()
-            await asyncio.wait((beating,))
+            await asyncio.wait((self._beating,))
+        if self._silence is not None and keep_beating and self._beat > 0:
+            self._silence.longest = self._beat
+        elif self._silence is not None:
+            self._silence.stop()
+            self._silence = None
 
     def release(self) -> bool:
         """Leave nothing behind, if that needs no waiting; false when ``close`` is to be called."""
         self._task = None  # It may have more to do, which is not for this client alone.
         if self._watch is not None:
             self._watch.cancel()
-        return self._watcher is None and self._timer is None and self._beating is None
+        return self._watcher is None and self._silence is None and self._beating is None
 
     async def close(self) -> None:
         """Leave nothing behind: no timer, no task."""
@@ -266,35 +271,32 @@ class ClientResponse:
         if self._task is not None:
             self._task.cancel()
 
-    def _look(self, sent: int) -> None:
-        """Begin to beat if nothing went out since there were ``sent`` bytes."""
-        if self.sent == sent:
-            self._start_beating()
-        else:
-            self._timer = self._loop.call_later(self._beat, self._look, self.sent)
+    # Silence.
 
-    def _start_beating(self) -> None:
-        self._timer = None
-        self._still = asyncio.Event()
+    def _watch_silence(self, longest: float) -> None:
+        step = self._beat / LOOKS or EARLY_AFTER
+        self._silence = SilenceWatch(self._has_sent, self._send_keep_alive, longest, step)
+
+    def _has_sent(self) -> bool:
+        """Whether anything went out since this was last asked."""
+        seen, self._seen = self._seen, self.sent
+        has_pushed = self._has_pushed is not None and self._has_pushed()
+        return has_pushed or self._seen != seen
+
+    def _send_keep_alive(self) -> None:
+        self._silence = None
         self._beating = self._loop.create_task(self._keep_alive())
 
     async def _keep_alive(self) -> None:
-        """The head if it is not out yet, then a frame now and at every beat of silence."""
-        if not self.opened:
-            await self._open(200, stream_headers(self.early_headers, self.request_id))
-        await self._body(self._frame, more=True)
-        while self._beat > 0 and not await self._is_still():
-            await self._body(self._frame, more=True)
-
-    async def _is_still(self) -> bool:
-        """Wait for a whole beat in which nothing went out; true when there is to be no more."""
-        sent = -1
-        while self.sent != sent:
-            sent = self.sent
-            try:
-                async with asyncio.timeout(self._beat):
-                    await self._still.wait()
-                return True
-            except TimeoutError:
-                continue
-        return False
+        """The head if it is not out yet, then a frame; then the next silence is waited for."""
+        try:
+            if not self.opened:
+                await self._open(200, stream_headers(self.early_headers, self.request_id))
+            if not self._is_writing:  # Otherwise the client is slow, and something is on its way.
+                await self._body(self._frame, more=True)
+            if self._beat > 0:
+                self._watch_silence(self._beat)
+        except ClientGone:
+            return
+        finally:
+            self._beating = None

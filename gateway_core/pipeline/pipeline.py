@@ -17,7 +17,7 @@ import logging
 from math import ceil
 
 from ..config.temporary_file import TemporaryFile
-from ..contracts.asgi import ON_DISCONNECT, PUSH, REPLY, Header, Receive, Scope, Send
+from ..contracts.asgi import ON_DISCONNECT, PUSH, PUSHED, REPLY, Header, Receive, Scope, Send
 from ..contracts.conversation import Conversation
 from ..contracts.errors import (
     BadRequest,
@@ -60,7 +60,7 @@ async def infer(
 async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a request from wherever it stands: the fast path may have sent it already."""
     record = run.record
-    extensions = scope.get(PUSH), scope.get(REPLY), scope.get(ON_DISCONNECT)
+    extensions = scope.get(PUSH), scope.get(PUSHED), scope.get(REPLY), scope.get(ON_DISCONNECT)
     client = ClientResponse(receive, send, record.request_id, *extensions)
     try:
         if run.sent is None and not run.is_answering:
@@ -160,10 +160,13 @@ async def _check_public(core: Collaborators, url: str) -> None:
 
 def _open_early(run: RequestRun, client: ClientResponse) -> None:
     """Keep the client of a slow stream from giving up, in a format that knows how."""
-    wire = run.head.route.wire
-    if run.call.stream and wire.keep_alive is not None:
-        interval = keep_alive_interval(run.core, wire.keep_alive)
-        client.open_early(wire.keep_alive, interval, wire.stream_type, is_late=run.is_late)
+    keep_alive = run.keep_alive if run.call.stream else None
+    if keep_alive is not None:
+        interval, media_type = (
+            keep_alive_interval(run.core, keep_alive),
+            run.head.route.wire.stream_type,
+        )
+        client.open_early(keep_alive, interval, media_type, is_late=run.is_late)
 
 
 def keep_alive_interval(core: Collaborators, keep_alive: KeepAlive) -> float:

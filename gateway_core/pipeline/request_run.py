@@ -23,6 +23,7 @@ from ..contracts.errors import GatewayError, UpstreamError
 from ..contracts.exchange import ServiceExchange, UpstreamResponse
 from ..contracts.kinds import Kind
 from ..contracts.provider import Call, Credential, FormPart, Target
+from ..contracts.wire import KeepAlive
 from ..identity.credentials import check_key
 from ..metering.accounting import account
 from ..metering.request_record import RequestRecord
@@ -223,6 +224,15 @@ class RequestRun:
         # The error frame of the client's format: an end without one would look complete.
         self.attempt.pending += self.attempt.exchange.fail(error)
         self.record.failed(error, "upstream_cut")
+
+    @property
+    def keep_alive(self) -> KeepAlive | None:
+        """What this client is sent into a silence, if anything."""
+        keep_alive, headers = self.head.route.wire.keep_alive, self.head.headers
+        if keep_alive is None or keep_alive.spares is None:
+            return keep_alive
+        name, beginning = keep_alive.spares
+        return None if headers.get(name, "").startswith(beginning) else keep_alive
 
     @property
     def is_streaming(self) -> bool:

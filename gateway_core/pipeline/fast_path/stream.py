@@ -1,30 +1,29 @@
 """A streamed answer: each chunk is translated and sent in the callback that brings it."""
 
-import asyncio
-
 from ...contracts.asgi import DirectWriter
 from ..client_response import EARLY_AFTER, stream_headers
 from ..direct_stream import DirectStream
 from ..pipeline import keep_alive_interval
 from ..request_run import RequestRun
+from ..silence import LOOKS, SilenceWatch
 from .driver import Driver
 
 
 class StreamDriver(Driver):
     """Sends until a client is slow, a vendor is silent for too long, or something fails."""
 
-    __slots__ = ("_pieces", "_stream", "_timer")
+    __slots__ = ("_silence", "_stream")
 
     def __init__(self, run: RequestRun, writer: DirectWriter) -> None:
         Driver.__init__(self, run, writer)
         self._stream: DirectStream | None = None
         """Set once the client has the head."""
-        self._timer: asyncio.TimerHandle | None = None
-        """Runs where the client's format has something to send into a silence."""
-        self._pieces = 0
-        """How many were sent since it was set."""
-        if run.head.route.wire.keep_alive is not None:
-            self._timer = asyncio.get_running_loop().call_later(EARLY_AFTER, self._on_silence)
+        self._silence: SilenceWatch | None = None
+        """There is one where the client is to be sent something into a silence."""
+        keep_alive = run.keep_alive
+        if keep_alive is not None:
+            step = keep_alive_interval(run.core, keep_alive) / LOOKS or EARLY_AFTER
+            self._silence = SilenceWatch(writer.has_pushed, self._on_silence, EARLY_AFTER, step)
 
     def on_client_gone(self) -> None:
         self._stop()
@@ -63,9 +62,8 @@ class StreamDriver(Driver):
         if is_last:
             self._finish()
             return
-        push = self._writer.push if self._timer is None else self._push
-        self._stream = DirectStream(attempt, push)
-        self._watch_silence()
+        self._stream = DirectStream(attempt, self._writer.push)
+        self._expect_silence()
         self._listen(self._stream)
 
     def _continue(self, stream: DirectStream) -> None:
@@ -106,41 +104,31 @@ class StreamDriver(Driver):
 
     # Silence.
 
-    def _push(self, piece: bytes) -> bool:
-        self._pieces += 1
-        return self._writer.push(piece)
-
-    def _watch_silence(self) -> None:
-        """From one interval to the next something must be sent, in a format that wants that."""
-        keep_alive = self._run.head.route.wire.keep_alive
-        if keep_alive is None:
+    def _expect_silence(self) -> None:
+        """The stream is open: from now on the silences between its pieces count."""
+        keep_alive = self._run.keep_alive
+        if self._silence is None or keep_alive is None:
             return
-        self._stop_timer()
         interval = keep_alive_interval(self._run.core, keep_alive)
         if keep_alive.throughout and interval > 0:
-            self._pieces = 0
-            self._timer = asyncio.get_running_loop().call_later(interval, self._look)
-
-    def _look(self) -> None:
-        if self._pieces:
-            self._watch_silence()
+            self._silence.longest = interval
         else:
-            self._on_silence()
+            self._stop_watch()
 
     def _on_silence(self) -> None:
         """A task sends the frames that keep the client waiting."""
         self._run.is_late = True
         self.hand_over()
 
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _stop_watch(self) -> None:
+        if self._silence is not None:
+            self._silence.stop()
+            self._silence = None
 
     # The end on this path.
 
     def _stop(self) -> None:
-        self._stop_timer()
+        self._stop_watch()
         self._stream = None  # It holds this object, as this object holds it.
 
     def _finish(self) -> None:

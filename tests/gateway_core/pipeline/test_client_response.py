@@ -186,6 +186,43 @@ def test_a_slow_vendors_stream_opens_early_and_only_once(monkeypatch: pytest.Mon
     assert [each["body"] for each in sent[1:]] == [b": hi\n\n", b"one", b""]
 
 
+def test_nothing_comes_between_the_parts_of_a_long_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow client takes one part, and the next only after a silence would have been filled."""
+    monkeypatch.setattr(module, "EARLY_AFTER", 0.0)
+    bodies: list[bytes] = []
+
+    async def main() -> None:
+        beats = asyncio.Semaphore(0)
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                bodies.append(message["body"])
+                if message["body"].startswith(b"x"):
+                    await beats.acquire()
+                    await beats.acquire()
+
+        async def receive() -> Any:
+            return {"type": "http.disconnect"}
+
+        client = ClientResponse(receive, send, "id-1")
+        watch = client._watch_silence
+
+        def watched(longest: float) -> None:
+            beats.release()
+            watch(longest)
+
+        monkeypatch.setattr(client, "_watch_silence", watched)
+        client.opened = True
+        client.open_early(KeepAlive(frame=b": hi\n\n", throughout=True), 0.01, "text/x")
+        await client.write(b"x" * 2 * module.SLICE)
+        await client.end()
+        await client.close()
+
+    asyncio.run(main())
+
+    assert [len(each) for each in bodies] == [module.SLICE, module.SLICE, 0]
+
+
 def test_a_quick_answer_is_never_preceded_by_a_keep_alive() -> None:
     async def work(client: ClientResponse) -> None:
         client.open_early(KeepAlive(frame=b": hi\n\n"), 10.0, "text/x")

@@ -20,7 +20,7 @@ Switches a provider of this format may set in its ``options``:
     False sends instructions as the user's first words.
 """
 
-from gateway_core import ClientSide, VendorSide, WireFormat, hookimpl
+from gateway_core import ClientSide, KeepAlive, VendorSide, WireFormat, hookimpl
 
 from ._dialect import DIALECT
 from .client_replies import write_reply
@@ -63,6 +63,9 @@ GEMINI = WireFormat(
     client=_client,
     vendor=_vendor,
     stream_type="text/event-stream",
+    # Google's SDKs for Python and Go fail on a comment, and pass over an empty frame. The older SDK
+    # for JavaScript, @google/generative-ai, fails on that too.
+    keep_alive=KeepAlive(frame=b"\n\n", throughout=True, spares=("x-goog-api-client", "genai-js/")),
     grammar=GRAMMAR,
     model_in_body=False,
     model_prefix="models/",

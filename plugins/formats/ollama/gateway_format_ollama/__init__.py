@@ -20,6 +20,7 @@ from gateway_core import (
     Conversation,
     Endpoint,
     GatewayError,
+    KeepAlive,
     Losses,
     Relay,
     Reply,
@@ -91,6 +92,9 @@ OLLAMA = WireFormat(
     client=OllamaClient(),
     vendor=OllamaVendor(),
     stream_type="application/x-ndjson",
+    # Clients decode each line, and fail on an empty one; white space may begin any: RFC 8259,
+    # section 2.
+    keep_alive=KeepAlive(frame=b" ", throughout=True),
     grammar=GRAMMAR,
     late_error=lambda body: body + b"\n",
     base_url="http://localhost:11434",

@@ -49,7 +49,7 @@ and on for this dialect's own, unless they are set: who writes ``top_k`` in a
 chat completion means it for the vendor.
 """
 
-from gateway_core import Endpoint, WireFormat, hookimpl
+from gateway_core import Endpoint, KeepAlive, WireFormat, hookimpl
 
 from ._members import DIALECT
 from .client_replies import write_completion_reply, write_reply
@@ -100,12 +100,24 @@ class ChatVendor:
     relay = staticmethod(begin_relay)
 
 
+# A comment, which the standard has clients ignore; some vendors of this dialect send such ones:
+# https://html.spec.whatwg.org/multipage/server-sent-events.html#authoring-notes
+KEEP_ALIVE = KeepAlive(frame=b": keepalive\n\n", throughout=True)
+
+
+def write_late_error(body: bytes) -> bytes:
+    """An error response as the only frame of a stream; like any other it has no event name."""
+    return b"data: %b\n\n" % body
+
+
 CHAT = WireFormat(
     id=DIALECT,
     dialect=DIALECT,
     endpoints=(Endpoint(path="/v1/chat/completions", read=read_intake, json_only=True),),
     client=ChatClient(),
     vendor=ChatVendor(),
+    keep_alive=KEEP_ALIVE,
+    late_error=write_late_error,
     grammar=GRAMMAR,
     forward=("openai-beta",),
     base_url="https://api.openai.com/v1",
@@ -116,6 +128,8 @@ COMPLETIONS = WireFormat(
     dialect=DIALECT,
     endpoints=(Endpoint(path="/v1/completions", read=read_completion_intake),),
     client=CompletionClient(),
+    keep_alive=KEEP_ALIVE,
+    late_error=write_late_error,
     grammar=GRAMMAR,
 )
 

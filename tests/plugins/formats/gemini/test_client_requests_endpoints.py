@@ -53,7 +53,8 @@ def test_facts_of_the_format(gemini: WireFormat) -> None:
     assert (gemini.id, gemini.dialect, gemini.model_in_body) == ("gemini", "gemini", False)
     assert (gemini.auth_header, gemini.auth_prefix) == ("x-goog-api-key", "")
     assert gemini.stream_type == "text/event-stream"
-    assert gemini.keep_alive is None
+    assert gemini.keep_alive is not None
+    assert gemini.keep_alive.frame == b"\n\n"
 
 
 def counting(gemini: WireFormat) -> Any:

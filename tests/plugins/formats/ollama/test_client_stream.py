@@ -217,7 +217,8 @@ def test_characters_that_split_lines_by_mistake_are_escaped(client: ClientSide) 
 
 def test_the_stream_is_lines_of_json() -> None:
     assert OLLAMA.stream_type == "application/x-ndjson"
-    assert OLLAMA.keep_alive is None
+    assert OLLAMA.keep_alive is not None
+    assert OLLAMA.keep_alive.frame == b" "
 
 
 def test_calls_are_told_in_the_order_in_which_they_began(client: ClientSide) -> None:

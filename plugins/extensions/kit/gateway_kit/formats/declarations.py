@@ -73,7 +73,7 @@ def grammar(harness: FormatHarness) -> None:
 def keep_alive(harness: FormatHarness) -> None:
     facts = harness.wire.keep_alive
     assert facts is not None
-    expect(harness.is_whole(facts.frame), facts.frame)
+    expect(harness.is_whole(facts.frame) or facts.frame.isspace(), facts.frame)
     expect(facts.every is None or facts.every > 0, facts.every)
 
 

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from gateway_core import ON_DISCONNECT, PUSH, REPLY
+from gateway_core import ON_DISCONNECT, PUSH, PUSHED, REPLY
 
 from ..connections import App, Message
 from .extensions import DirectRequest, NoOwner, RequestOwner
@@ -66,6 +66,7 @@ class RequestCycle:
     """Bytes of the body still to come, where a length was announced."""
     _is_flowing = False
     """The head is written, and pieces of a chunked body may follow."""
+    _has_pushed = False
     _on_disconnect: Callable[[], None] | None = None
 
     def __init__(
@@ -91,7 +92,8 @@ class RequestCycle:
     async def run(self, app: App) -> None:
         """Run the application, and respond in its place if it fails."""
         scope = self.scope()
-        scope[PUSH], scope[REPLY], scope[ON_DISCONNECT] = self.push, self.reply, self.on_disconnect
+        scope[PUSH], scope[PUSHED], scope[REPLY] = self.push, self.has_pushed, self.reply
+        scope[ON_DISCONNECT] = self.on_disconnect
         try:
             await app(scope, self.receive, self.send)
         except BaseException:
@@ -103,7 +105,7 @@ class RequestCycle:
                 await self._fail()
         finally:
             self.owner, self._on_disconnect = _NO_OWNER, None
-            for key in (PUSH, REPLY, ON_DISCONNECT):
+            for key in (PUSH, PUSHED, REPLY, ON_DISCONNECT):
                 scope.pop(key, None)  # Each refers to this object, which may refer to the scope.
 
     # Called by the connection.
@@ -181,7 +183,13 @@ class RequestCycle:
             return False
         line = _CHUNK_LINES[size] if size < SHORT else _chunk_line(size)
         self.transport.write(b"".join((line, piece, b"\r\n")))
+        self._has_pushed = True
         return True
+
+    def has_pushed(self) -> bool:
+        """Whether anything was pushed since this was last asked."""
+        pushed, self._has_pushed = self._has_pushed, False
+        return pushed
 
     def on_disconnect(self, callback: Callable[[], None]) -> None:
         """Call it once, if the client disconnects before the response is complete."""
@@ -218,7 +226,7 @@ class RequestCycle:
             return False
         lines = (self.common_headers.lines, format_headers((*headers, _CHUNKED)))
         opening = b"".join((format_status(200), *lines, b"\r\n"))
-        self.response_started = self._is_chunked = self._is_flowing = True
+        self.response_started = self._is_chunked = self._is_flowing = self._has_pushed = True
         self.transport.write(opening + _chunk(first) + (_LAST_CHUNK if is_last else b""))
         if is_last:
             self._end()

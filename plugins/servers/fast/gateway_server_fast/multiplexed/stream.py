@@ -18,7 +18,7 @@ from time import time
 import msgspec
 from h2.exceptions import ProtocolError
 
-from gateway_core import ON_DISCONNECT, PUSH, REPLY, ServerLimits
+from gateway_core import ON_DISCONNECT, PUSH, PUSHED, REPLY, ServerLimits
 
 from ..connections import App, Message
 from ..http1.request_cycle import LONG
@@ -54,13 +54,14 @@ class Stream:
         self._left: int | None = None
         """How much of the response's body is still to come, if a length was announced."""
         self._on_disconnect: Callable[[], None] | None = None
-        self._has_input = False
+        self._has_input = self._has_pushed = False
         self._received, self._has_room = asyncio.Event(), asyncio.Event()
 
     async def run(self, app: App) -> None:
         """Run the application, and respond in its place if it fails."""
         scope = self.scope
-        scope[PUSH], scope[REPLY], scope[ON_DISCONNECT] = self.push, self.reply, self.on_disconnect
+        scope[PUSH], scope[PUSHED], scope[REPLY] = self.push, self.has_pushed, self.reply
+        scope[ON_DISCONNECT] = self.on_disconnect
         try:
             await app(scope, self.receive, self.send)
         except BaseException:
@@ -73,7 +74,7 @@ class Stream:
                 log.error("an application returned before its response was complete")
                 self._fail()
         finally:
-            for key in (PUSH, REPLY, ON_DISCONNECT):
+            for key in (PUSH, PUSHED, REPLY, ON_DISCONNECT):
                 scope.pop(key, None)  # Each refers to this object, which refers to the scope.
 
     # Called by the connection.
@@ -177,7 +178,13 @@ class Stream:
         if not piece or not is_flowing or not self._takes(len(piece)):
             return False
         self._send_now(piece, is_last=False)
+        self._has_pushed = True
         return True
+
+    def has_pushed(self) -> bool:
+        """Whether anything was pushed since this was last asked."""
+        pushed, self._has_pushed = self._has_pushed, False
+        return pushed
 
     def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
         """Send a whole response with a length at once; false where ``send`` is needed.
