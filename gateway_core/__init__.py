@@ -36,7 +36,13 @@ from .contracts.conversation import (
     ToolResult,
     Turn,
 )
-from .contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
+from .contracts.errors import (
+    BadRequest,
+    GatewayError,
+    PartUnsupported,
+    TransportError,
+    UpstreamError,
+)
 from .contracts.events import (
     ChoiceEnded,
     CitationAdded,
@@ -154,6 +160,7 @@ __all__ = [
     "PartGrew",
     "PartSealed",
     "PartStarted",
+    "PartUnsupported",
     "Price",
     "ProviderSpec",
     "Reasoning",

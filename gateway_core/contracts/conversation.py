@@ -347,9 +347,10 @@ class Losses:
         self.names[name] = None
 
     def add_extra(self, extra: Extra, *, within: str = "") -> None:
-        """Record members that have no canonical name; ``within`` is where they stood."""
+        """Record members that have no canonical name; ``within`` is where they stood, unless a
+        name holds its own place, as in ``messages.name``."""
         for name in extra:
-            self.names[f"{within}.{name}" if within else name] = None
+            self.names[f"{within}.{name}" if within and "." not in name else name] = None
 
     def __bool__(self) -> bool:
         return bool(self.names)

@@ -17,7 +17,7 @@ from ..contracts.conversation import (
     Reply,
     Text,
 )
-from ..contracts.errors import GatewayError, KeptElsewhere, UpstreamError
+from ..contracts.errors import GatewayError, KeptElsewhere, PartUnsupported, UpstreamError
 from ..contracts.events import (
     ChoiceEnded,
     PartGrew,
@@ -29,7 +29,7 @@ from ..contracts.events import (
     UsageReported,
 )
 from ..contracts.exchange import UpstreamRequest
-from ..contracts.provider import Call, Credential
+from ..contracts.provider import Call, Credential, Target
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
 from ..contracts.wire import ClientSide, WireFormat
@@ -137,15 +137,17 @@ class Translated:
         same = client.dialect == vendor.dialect
         # Only a vendor of the client's own dialect can look such a reference up.
         if conversation.elsewhere and not same:
-            raise KeptElsewhere(
-                conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
-            )
+            raise KeptElsewhere(conversation.elsewhere[0], name_of(target))
         self.sanitizer = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
         self._credential = way.credential
         self._now = now
         self.upstream_format = vendor.id
         self.conversation = conversation
-        body = self.vendor.write_request(conversation, target, self.losses)
+        try:
+            body = self.vendor.write_request(conversation, target, self.losses)
+        except PartUnsupported as error:
+            word = client.media_names.get(error.part, error.part)
+            raise PartUnsupported(word, name_of(target)) from None
         spec, unsupported = target.provider, target.model.unsupported
         if spec.drop or spec.rename or unsupported:
             members = json_body.members_of(body)
@@ -294,6 +296,10 @@ class ReplySanitizer:
             return extra
         self._losses.add_extra(extra, within="answer")
         return NOTHING
+
+
+def name_of(target: Target) -> str:
+    return f"{target.provider.id}/{target.model.id}"
 
 
 def is_plain(reply: Reply) -> bool:

@@ -92,6 +92,8 @@ OLLAMA = WireFormat(
     vendor=OllamaVendor(),
     stream_type="application/x-ndjson",
     grammar=GRAMMAR,
+    media_names={"image": "images"},
+    by_value=("image",),
     late_error=lambda body: body + b"\n",
     base_url="http://localhost:11434",
 )

@@ -142,6 +142,12 @@ def _endpoints(tail: str) -> tuple[Endpoint, ...]:
 _KEEP_ALIVE = KeepAlive(frame=b": keepalive\n\n", every=2.5)
 
 
+_MEDIA_NAMES = {
+    "image": "input_image",
+    "audio": "input_audio",
+    "document": "input_file",
+}
+
 FORMATS = (
     WireFormat(
         id=DIALECT,
@@ -152,6 +158,7 @@ FORMATS = (
         keep_alive=_KEEP_ALIVE,
         grammar=GRAMMAR,
         forward=("openai-beta",),
+        media_names=_MEDIA_NAMES,
         base_url="https://api.openai.com/v1",
     ),
     WireFormat(
@@ -163,6 +170,7 @@ FORMATS = (
         keep_alive=_KEEP_ALIVE,
         grammar=GRAMMAR,
         forward=("openai-beta",),
+        media_names=_MEDIA_NAMES,
         base_url="https://api.openai.com/v1",
     ),
 )

@@ -108,6 +108,12 @@ CHAT = WireFormat(
     vendor=ChatVendor(),
     grammar=GRAMMAR,
     forward=("openai-beta",),
+    media_names={
+        "image": "image_url",
+        "audio": "input_audio",
+        "video": "video_url",
+        "document": "file",
+    },
     base_url="https://api.openai.com/v1",
 )
 

@@ -23,6 +23,7 @@ from gateway_core import (
     Turn,
     unseal_id,
 )
+from gateway_formats.instructions import put_on_texts
 
 from .._dialect import DIALECT, MESSAGE, ON_MESSAGE
 from .._namespaces import flat_name
@@ -89,7 +90,7 @@ class History:
             if self.turns or self._parts or len(texts) < len(parts):
                 self._add_turn(Turn("system", parts, extra=_read_rest(item)))
             else:
-                self.instructions += texts
+                self.instructions += put_on_texts(texts, _read_rest(item))
 
     def _add_turn(self, turn: Turn) -> None:
         self.close()
