@@ -305,6 +305,8 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why it ended."""
     stop_sequence: str | None = None
     """The stop sequence that was met, where the vendor says."""
+    failure: str | None = None
+    """The vendor's words on why it failed, where ``finish`` is ``error``."""
     logprobs: Raw | None = None
     """Token log probabilities in the chat-completions shape ``{"content": [...]}``."""
     extra: Extra = NOTHING

@@ -17,6 +17,7 @@ GatewayError
 ├── LimitExceeded (429)
 ├── Unavailable (503)     AllAccountsCooling, NothingToTry
 └── UpstreamError         the vendor's answer, classified
+    ├── AnswerFailed      the model's own turn failed
     ├── PluginBroken      a plugin's own code failed on this request
     └── TransportError    the vendor could not be reached or broke off
         ├── TooSlow       the vendor's time ran out
@@ -324,6 +325,11 @@ class TooSlow(TransportError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, status=504)
+
+
+class AnswerFailed(UpstreamError):
+    """The vendor answered, and says that the model's turn failed. No account is at fault, so none
+    is rested; another try may do better."""
 
 
 class PluginBroken(UpstreamError):

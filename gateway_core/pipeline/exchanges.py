@@ -17,7 +17,13 @@ from ..contracts.conversation import (
     Reply,
     Text,
 )
-from ..contracts.errors import GatewayError, KeptElsewhere, PartUnsupported, UpstreamError
+from ..contracts.errors import (
+    AnswerFailed,
+    GatewayError,
+    KeptElsewhere,
+    PartUnsupported,
+    UpstreamError,
+)
 from ..contracts.events import (
     ChoiceEnded,
     PartGrew,
@@ -36,6 +42,8 @@ from ..contracts.wire import ClientSide, WireFormat
 from ..upstream.endpoints import JSON, UpstreamEndpoint, vendor_side
 from ..upstream.redaction import masked, redact, secrets_of
 from . import json_body
+
+TURN_FAILED = "The upstream says that the model's turn failed"
 
 
 def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
@@ -138,6 +146,7 @@ class Translated:
         # Only a vendor of the client's own dialect can look such a reference up.
         if conversation.elsewhere and not same:
             raise KeptElsewhere(conversation.elsewhere[0], name_of(target))
+        self._same = same
         self.sanitizer = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
         self._credential = way.credential
         self._now = now
@@ -203,6 +212,8 @@ class Translated:
             if clean is not event:
                 shown = list(events) if shown is None else shown
                 shown[index] = clean
+                if type(clean) is ReplyFailed:
+                    return self._writer.feed(shown[: index + 1])
         return self._writer.feed(events if shown is None else shown)
 
     def _observe(self, event: StreamEvent) -> StreamEvent:
@@ -211,6 +222,11 @@ class Translated:
             self.usage = event.usage
         elif isinstance(event, PartStarted):
             self.started = self.started or not is_empty(event.part)
+        elif isinstance(event, ChoiceEnded) and event.finish == "error" and not self._same:
+            # Formats have no word for it in common, so every client gets it as a failure.
+            failed = safe(ReplyFailed(event.failure or TURN_FAILED), self._credential)
+            self.failure = AnswerFailed(failed.message)
+            return failed
         elif isinstance(event, PartSealed | ChoiceEnded):
             self.started = True
         elif isinstance(event, ReplyFailed):
@@ -228,6 +244,11 @@ class Translated:
             self.failure = error
             return b""
         self.usage = reply.usage
+        failed = next((each for each in reply.choices if each.finish == "error"), None)
+        if failed is not None and not self._same:
+            message = redact(failed.failure or TURN_FAILED, secrets_of(self._credential))
+            self.failure = AnswerFailed(message)
+            return b""
         identity, created = self._named(reply.id, reply.created)
         if identity != reply.id or created != reply.created:
             reply = replace(reply, id=identity, created=created)

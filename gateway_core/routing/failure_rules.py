@@ -6,7 +6,7 @@ The first line that fits decides, as in the table of the operator's guide.
 from msgspec import Struct
 
 from ..config.settings import Settings
-from ..contracts.errors import TooSlow, UpstreamError
+from ..contracts.errors import AnswerFailed, TooSlow, UpstreamError
 from ..contracts.provider import ProviderSpec
 
 SEVEN_DAYS = 7 * 24 * 3600.0
@@ -45,6 +45,8 @@ def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> Fa
     status, text = error.status, error.message.lower()
     if status == 499:
         return STAY
+    if isinstance(error, AnswerFailed):
+        return FailureClass(True)
     if status in REFUSED_REQUEST and (
         "invalid_request_error" in (error.kind, error.code)
         or any(phrase in text for phrase in _ABOUT_THE_REQUEST)
