@@ -16,6 +16,7 @@ from ..contracts.conversation import (
     Reasoning,
     Reply,
     Text,
+    ToolCall,
 )
 from ..contracts.errors import (
     AnswerFailed,
@@ -38,10 +39,12 @@ from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
-from ..contracts.wire import ClientSide, WireFormat
+from ..contracts.wire import ClientSide, Relay, WireFormat
 from ..upstream.endpoints import JSON, UpstreamEndpoint, vendor_side
 from ..upstream.redaction import masked, redact, secrets_of
 from . import json_body
+from .call_arguments import Undecided, has_none, settle
+from .other_kind import OtherKind, is_other_kind
 
 TURN_FAILED = "The upstream says that the model's turn failed"
 
@@ -69,7 +72,7 @@ class PassThrough:
         self.upstream_format = wire.id
         self._credential = way.credential
         members = dict(call.members)
-        self.relay = vendor.relay(call, target, members)
+        self.relay: Relay = vendor.relay(call, target, members)
         if wire.model_in_body:
             json_body.with_model(members, target.model.id)
         self.request: UpstreamRequest = way.request(
@@ -78,6 +81,8 @@ class PassThrough:
         self.media_type = wire.stream_type if call.stream else JSON
         self.losses = Losses()
         self.ended = False
+        self._begun = False
+        self._call, self._wire = call, wire
         self.failure: UpstreamError | None = None
         for name in (*target.provider.drop, *target.model.unsupported):
             if name in call.members:
@@ -96,6 +101,10 @@ class PassThrough:
         return self.relay.characters
 
     def feed(self, chunk: bytes) -> bytes:
+        if not self._begun:
+            self._begun = True
+            if is_other_kind(chunk, self._wire, stream=self._call.stream):
+                self.relay = OtherKind(self._call, client_side(self._wire), self.vendor)
         relay = self.relay
         given = relay.feed(chunk)
         self.ended = relay.ended
@@ -174,6 +183,7 @@ class Translated:
         self.failure: UpstreamError | None = None
         self.reply: Reply | None = None
         self._held: list[bytes] = []
+        self._undecided: Undecided = {}
         if conversation.stream:
             self._reader = self.vendor.stream_reader()
             self._writer = self.client.stream_writer(conversation, self.losses)
@@ -214,6 +224,8 @@ class Translated:
                 shown[index] = clean
                 if type(clean) is ReplyFailed:
                     return self._writer.feed(shown[: index + 1])
+        if self._undecided:
+            shown = settle(events if shown is None else shown, self._undecided)
         return self._writer.feed(events if shown is None else shown)
 
     def _observe(self, event: StreamEvent) -> StreamEvent:
@@ -221,7 +233,12 @@ class Translated:
         if isinstance(event, UsageReported):
             self.usage = event.usage
         elif isinstance(event, PartStarted):
-            self.started = self.started or not is_empty(event.part)
+            part = event.part
+            self.started = self.started or not is_empty(part)
+            if isinstance(part, ToolCall) and not part.custom and has_none(part.arguments):
+                self._undecided[event.choice, event.index] = part.arguments
+                if part.arguments:
+                    event = replace(event, part=replace(part, arguments=""))
         elif isinstance(event, ChoiceEnded) and event.finish == "error" and not self._same:
             # Formats have no word for it in common, so every client gets it as a failure.
             failed = safe(ReplyFailed(event.failure or TURN_FAILED), self._credential)
@@ -297,11 +314,16 @@ class ReplySanitizer:
         return replace(reply, choices=choices, extra=extra)
 
     def _choice(self, choice: Choice) -> Choice:
-        parts = tuple(map(self.part, choice.parts))
+        parts = tuple(map(self.whole_part, choice.parts))
         extra = self._extra(choice.extra) if choice.extra else NOTHING
         if extra == choice.extra and all(map(is_, parts, choice.parts)):
             return choice
         return replace(choice, parts=parts, extra=extra)
+
+    def whole_part(self, part: AnyPart) -> AnyPart:
+        if isinstance(part, ToolCall) and not part.custom and has_none(part.arguments):
+            part = replace(part, arguments="{}")
+        return self.part(part)
 
     def part(self, part: AnyPart) -> AnyPart:
         sealed = part.sealed if isinstance(part, Reasoning) else None
@@ -332,6 +354,8 @@ def is_plain(reply: Reply) -> bool:
             return False
         for part in choice.parts:
             if part.signature is not None or part.extra or type(part) is Reasoning:
+                return False
+            if type(part) is ToolCall and has_none(part.arguments):
                 return False
     return True
 

@@ -45,8 +45,6 @@ def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> Fa
     status, text = error.status, error.message.lower()
     if status == 499:
         return STAY
-    if isinstance(error, AnswerFailed):
-        return FailureClass(True)
     if status in REFUSED_REQUEST and (
         "invalid_request_error" in (error.kind, error.code)
         or any(phrase in text for phrase in _ABOUT_THE_REQUEST)
@@ -63,7 +61,7 @@ def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> Fa
             backoff=rule.cooldown_ms is None,
             whole_account=rule.scope != "model",
         )
-    if isinstance(error, TooSlow):
+    if isinstance(error, TooSlow | AnswerFailed):
         return FailureClass(True)
     if error.retry_after is not None:
         return FailureClass(True, min(max(error.retry_after, 0.0), SEVEN_DAYS))

@@ -48,6 +48,7 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
+from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._dialect import COMPACT, DIALECT
 from ._summary import asks_for_summary
@@ -100,7 +101,7 @@ class ResponsesVendor:
         return write_request(conversation, target, losses)
 
     def read_reply(self, body: bytes) -> Reply:
-        return read_reply(body)
+        return read_stream(body, Reader()) if is_stream(body) else read_reply(body)
 
     def stream_reader(self) -> StreamReader:
         return Reader()

@@ -79,6 +79,10 @@ def _write_media(part: Media, draft: Draft) -> dict[str, Any] | None:
             detail = {"detail": part.detail} if part.detail else {}
             return {"type": "image_url", "image_url": {"url": url, **detail}}
         case "audio":
+            if draft.own and part.media_type is None:
+                # A vendor of this dialect takes an address or plain base64 as they are.
+                # https://docs.mistral.ai/capabilities/audio
+                return {"type": "input_audio", "input_audio": part.data or part.url}
             if part.data is None:
                 return None
             subtype = (part.media_type or "audio/wav").partition(";")[0].rpartition("/")[2]
