@@ -240,6 +240,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """What serves clients; ``None`` without a client side."""
     vendor: VendorSide | None = None
     """What calls vendors; ``None`` without a vendor side."""
+    vendor_for: Callable[[Conversation], VendorSide] | None = None
+    """Gives what calls vendors with this very conversation, where reading the answer depends on
+    what was asked; ``None`` where ``vendor`` reads them all."""
     stream_type: str = "text/event-stream; charset=utf-8"
     """Media type of a streamed answer."""
     keep_alive: KeepAlive | None = None

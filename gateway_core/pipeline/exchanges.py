@@ -2,18 +2,13 @@
 conversation. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import is_
 
 from msgspec.structs import replace
 
 from ..contracts.conversation import (
-    NOTHING,
     AnyPart,
-    Choice,
     Conversation,
-    Extra,
     Losses,
-    Reasoning,
     Reply,
     Text,
     ToolCall,
@@ -45,6 +40,7 @@ from ..upstream.redaction import masked, redact, secrets_of
 from . import json_body
 from .call_arguments import Undecided, has_none, settle
 from .other_kind import OtherKind, is_other_kind
+from .reply_sanitizer import ReplySanitizer
 
 TURN_FAILED = "The upstream says that the model's turn failed"
 
@@ -150,6 +146,8 @@ class Translated:
     ) -> None:
         target, vendor = way.target, way.wire
         self.client, self.vendor = client_side(client), vendor_side(vendor)
+        if vendor.vendor_for is not None:
+            self.vendor = vendor.vendor_for(conversation)
         self.losses = Losses()
         same = client.dialect == vendor.dialect
         # Only a vendor of the client's own dialect can look such a reference up.
@@ -281,83 +279,8 @@ class Translated:
         return identity or fallback_id(self.request.body), created or int(self._now)
 
 
-class ReplySanitizer:
-    """What the client's side may see of a vendor's answer.
-
-    Signatures get the name of the provider that can read them. Members that
-    only the vendor's dialect knows stay behind, recorded, unless it is the
-    client's dialect too.
-    """
-
-    def __init__(self, origin: str, losses: Losses, *, keeps_extra: bool) -> None:
-        self._origin = origin
-        self._losses = losses
-        self._keeps_extra = keeps_extra
-
-    def event(self, event: StreamEvent) -> StreamEvent:
-        if isinstance(event, PartStarted):
-            part = self.part(event.part)
-            return event if part is event.part else replace(event, part=part)
-        if isinstance(event, PartSealed):
-            return replace(event, origin=self._origin)
-        if isinstance(event, ReplyStarted | ChoiceEnded) and event.extra:
-            return replace(event, extra=self._extra(event.extra))
-        return event
-
-    def reply(self, reply: Reply) -> Reply:
-        if is_plain(reply):
-            return reply
-        choices = tuple(map(self._choice, reply.choices))
-        extra = self._extra(reply.extra) if reply.extra else NOTHING
-        if extra == reply.extra and all(map(is_, choices, reply.choices)):
-            return reply
-        return replace(reply, choices=choices, extra=extra)
-
-    def _choice(self, choice: Choice) -> Choice:
-        parts = tuple(map(self.whole_part, choice.parts))
-        extra = self._extra(choice.extra) if choice.extra else NOTHING
-        if extra == choice.extra and all(map(is_, parts, choice.parts)):
-            return choice
-        return replace(choice, parts=parts, extra=extra)
-
-    def whole_part(self, part: AnyPart) -> AnyPart:
-        if isinstance(part, ToolCall) and not part.custom and has_none(part.arguments):
-            part = replace(part, arguments="{}")
-        return self.part(part)
-
-    def part(self, part: AnyPart) -> AnyPart:
-        sealed = part.sealed if isinstance(part, Reasoning) else None
-        # A signature is worth something only to the vendor that made it.
-        if part.signature is not None or sealed is not None:
-            part = replace(part, origin=self._origin)
-        if part.extra and not self._keeps_extra:
-            part = replace(part, extra=self._extra(part.extra))
-        return part
-
-    def _extra(self, extra: Extra) -> Extra:
-        if self._keeps_extra or not extra:
-            return extra
-        self._losses.add_extra(extra, within="answer")
-        return NOTHING
-
-
 def name_of(target: Target) -> str:
     return f"{target.provider.id}/{target.model.id}"
-
-
-def is_plain(reply: Reply) -> bool:
-    """Whether nothing in a reply is for its vendor's clients alone."""
-    if reply.extra:
-        return False
-    for choice in reply.choices:
-        if choice.extra:
-            return False
-        for part in choice.parts:
-            if part.signature is not None or part.extra or type(part) is Reasoning:
-                return False
-            if type(part) is ToolCall and has_none(part.arguments):
-                return False
-    return True
 
 
 def is_empty(part: AnyPart) -> bool:

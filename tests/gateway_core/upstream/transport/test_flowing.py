@@ -41,7 +41,9 @@ def played(play: Play) -> None:
     async def main() -> None:
         connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(Wire())
-        asking = asyncio.create_task(connection.exchange(RequestBytes(b"", b"", 5.0, 5.0, bodiless=False)))
+        asking = asyncio.create_task(
+            connection.exchange(RequestBytes(b"", b"", 5.0, 5.0, bodiless=False))
+        )
         await asyncio.sleep(0)
         connection.data_received(HEAD)
         await play(connection, await asking)

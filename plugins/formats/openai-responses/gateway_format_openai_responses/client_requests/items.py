@@ -154,7 +154,9 @@ class History:
 
     def _add_foreign(self, raw: Raw, item: Members, kind: str) -> None:
         # Outputs of the client's side belong to the user, everything else to the model.
-        mine = kind.endswith(("_output", "_response")) or kind == "item_reference"
+        # A reference to thinking stands where the model thought.
+        is_reference = kind == "item_reference" and not (item.text("id") or "").startswith("rs_")
+        mine = kind.endswith(("_output", "_response")) or is_reference
         self._add("user" if mine else "assistant", (Foreign(dialect=DIALECT, type=kind, raw=raw),))
 
     def _read_extra(self, item: Members) -> dict[str, Raw]:
