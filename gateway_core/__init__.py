@@ -37,7 +37,13 @@ from .contracts.conversation import (
     ToolResult,
     Turn,
 )
-from .contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
+from .contracts.errors import (
+    BadRequest,
+    GatewayError,
+    PartUnsupported,
+    TransportError,
+    UpstreamError,
+)
 from .contracts.events import (
     ChoiceEnded,
     CitationAdded,
@@ -156,6 +162,7 @@ __all__ = [
     "PartGrew",
     "PartSealed",
     "PartStarted",
+    "PartUnsupported",
     "Price",
     "ProviderSpec",
     "Reasoning",

@@ -73,6 +73,7 @@ class _OpenChoice:
             stop_sequence=ended.stop_sequence,
             logprobs=Raw(msgspec.json.encode(self.logprobs)) if self.logprobs else None,
             extra=ended.extra,
+            failure=ended.failure,
         )
 
 
@@ -170,7 +171,7 @@ def unfold(reply: Reply) -> list[StreamEvent]:
     if reply.usage is not None:
         events.append(UsageReported(reply.usage))
     events += (
-        ChoiceEnded(choice.finish, index, choice.stop_sequence, choice.extra)
+        ChoiceEnded(choice.finish, index, choice.stop_sequence, choice.extra, choice.failure)
         for index, choice in enumerate(reply.choices)
     )
     return events

@@ -36,11 +36,12 @@ class Watch(Protocol):
     """True once the frame that properly ends a stream has passed."""
     characters: int
 
-    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
+    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str | bytes:
         """Note what a frame says.
 
         True lets it pass, False leaves it out, a ReplyFailed says that the frame
-        is the vendor's own error. A text lets it pass too and says that the frame
+        is the vendor's own error. Bytes are whole frames that were missing before it,
+        and let it pass behind them. A text lets it pass too and says that the frame
         did nothing but add this text to ``characters``: the next frames may differ
         from it in their text alone, and then are not looked at but only counted.
         Raises msgspec.MsgspecError for rubbish.
@@ -151,8 +152,11 @@ class StreamRelay:
             if not seen:
                 kept.append(whole[begin:at])
                 begin = end
+            elif isinstance(seen, bytes):
+                kept.append(whole[begin:at] + seen)
+                begin = at
             at = end if self._template is template else self._run(whole, end)
-        return b"".join((*kept, whole[begin:])) if begin else whole
+        return b"".join((*kept, whole[begin:])) if kept else whole
 
     def _run(self, whole: bytes, at: int) -> int:
         """Skip frames that fit the template, if all up to the last such do; the new position."""
@@ -163,7 +167,7 @@ class StreamRelay:
         self.watch.characters += length
         return end if length else at
 
-    def _see(self, frame: bytes) -> ReplyFailed | bool:
+    def _see(self, frame: bytes) -> ReplyFailed | bool | bytes:
         length = 0 if self._template is None else self._template.length(frame)
         if length:
             self.watch.characters += length
@@ -186,11 +190,14 @@ class StreamRelay:
                 return _joined(before, end) + self.fail(seen)
             if seen is False:
                 passing = frames[:index] if passing is frames else passing
+            elif isinstance(seen, bytes):
+                passing = frames[:index] if passing is frames else passing
+                passing += (*split_frames(seen), block)
             elif passing is not frames:
                 passing.append(block)
         return whole if passing is frames else _joined(passing, end)
 
-    def _look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
+    def _look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str | bytes:
         if not data:
             return True
         try:

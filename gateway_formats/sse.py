@@ -116,6 +116,11 @@ class EventDecoder:
     def __init__(self, limit: int = LIMIT) -> None:
         self._frames = FrameBuffer(limit)
 
+    @property
+    def held(self) -> bytearray:
+        """The beginning of a frame that is not whole yet."""
+        return self._frames.held
+
     def feed(self, chunk: bytes) -> list[tuple[bytes, bytes]]:
         return parse_events(self._frames.feed(chunk))
 

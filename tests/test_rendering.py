@@ -29,7 +29,7 @@ from gateway_core import (
     WireFormat,
     plugins,
 )
-from gateway_core.pipeline.exchanges import ReplySanitizer
+from gateway_core.pipeline.reply_sanitizer import ReplySanitizer
 from gateway_core.plugins import registry
 from gateway_formats.fold import gather
 from gateway_formats.grammar import find_violation

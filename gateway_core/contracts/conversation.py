@@ -305,6 +305,8 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why it ended."""
     stop_sequence: str | None = None
     """The stop sequence that was met, where the vendor says."""
+    failure: str | None = None
+    """The vendor's words on why it failed, where ``finish`` is ``error``."""
     logprobs: Raw | None = None
     """Token log probabilities in the chat-completions shape ``{"content": [...]}``."""
     extra: Extra = NOTHING
@@ -347,9 +349,10 @@ class Losses:
         self.names[name] = None
 
     def add_extra(self, extra: Extra, *, within: str = "") -> None:
-        """Record members that have no canonical name; ``within`` is where they stood."""
+        """Record members that have no canonical name; ``within`` is where they stood, unless a
+        name holds its own place, as in ``messages.name``."""
         for name in extra:
-            self.names[f"{within}.{name}" if within else name] = None
+            self.names[f"{within}.{name}" if within and "." not in name else name] = None
 
     def __bool__(self) -> bool:
         return bool(self.names)

@@ -6,6 +6,7 @@ business (``ClientSide.write_error``).
 
 GatewayError
 ├── BadRequest (400)      NotAChatModel, NotOfKind, NoProviderForKind
+│   └── Unsendable        KeptElsewhere, PartUnsupported, MediaUnreachable, MediaForbidden
 ├── Unauthorized (401)    MissingKey, InvalidKey
 ├── Forbidden (403)       LocalOnly
 ├── NotFound (404)        UnknownRoute, UnknownModel, NoCredentials
@@ -16,6 +17,7 @@ GatewayError
 ├── LimitExceeded (429)
 ├── Unavailable (503)     AllAccountsCooling, NothingToTry
 └── UpstreamError         the vendor's answer, classified
+    ├── AnswerFailed      the model's own turn failed
     ├── PluginBroken      a plugin's own code failed on this request
     └── TransportError    the vendor could not be reached or broke off
         ├── TooSlow       the vendor's time ran out
@@ -69,10 +71,43 @@ class BadRequest(GatewayError):
     code = "bad_request"
 
 
-class KeptElsewhere(BadRequest):
-    """A part of the conversation is kept by a vendor that is not the one asked."""
+class Unsendable(BadRequest):
+    """A part of the conversation cannot be sent to the model asked; another one may take it."""
 
     code = "unsupported_parameter"
+
+
+class PartUnsupported(Unsendable):
+    """The vendor's format has no place for a part of the conversation.
+
+    A format raises it with the neutral word for the part (a kind of media, or the type of a
+    foreign part); what the client is answered has the client's own word and the target's name.
+    """
+
+    def __init__(self, part: str, target: str = "this model") -> None:
+        super().__init__(
+            f"'{part}' cannot be sent to {target}, which takes nothing of the kind. "
+            "Leave it out, or ask a model that takes it.",
+            param=part,
+        )
+        self.part = part
+
+
+class MediaUnreachable(Unsendable):
+    """A medium that the client named by its address could not be fetched for the vendor."""
+
+    code = "media_unreachable"
+
+
+class MediaForbidden(Unsendable):
+    """A medium's address is not one that a request may send the gateway to."""
+
+    status = 403
+    code = "media_forbidden"
+
+
+class KeptElsewhere(Unsendable):
+    """A part of the conversation is kept by a vendor that is not the one asked."""
 
     def __init__(self, member: str, target: str) -> None:
         super().__init__(
@@ -290,6 +325,11 @@ class TooSlow(TransportError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, status=504)
+
+
+class AnswerFailed(UpstreamError):
+    """The vendor answered, and says that the model's turn failed. No account is at fault, so none
+    is rested; another try may do better."""
 
 
 class PluginBroken(UpstreamError):

@@ -100,6 +100,8 @@ class ChoiceEnded(Struct, frozen=True):
     """The stop sequence that was met, where the vendor says."""
     extra: Extra = NOTHING
     """Members without a canonical name, in the vendor's dialect."""
+    failure: str | None = None
+    """The vendor's words on why it failed, where ``finish`` is ``error``."""
 
 
 class ReplyFailed(Struct, frozen=True):

@@ -261,6 +261,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """What serves clients; ``None`` without a client side."""
     vendor: VendorSide | None = None
     """What calls vendors; ``None`` without a vendor side."""
+    vendor_for: Callable[[Conversation], VendorSide] | None = None
+    """Gives what calls vendors with this very conversation, where reading the answer depends on
+    what was asked; ``None`` where ``vendor`` reads them all."""
     stream_type: str = "text/event-stream; charset=utf-8"
     """Media type of a streamed answer."""
     keep_alive: KeepAlive | None = None
@@ -284,6 +287,11 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     decorated_models: bool = False
     """True when this format's list of models marks their names, so that the marks
     are to be taken off a name that nobody knows."""
+    media_names: Mapping[str, str] = {}
+    """What clients of this format call each kind of media, where they call it something else."""
+    by_value: tuple[str, ...] = ()
+    """Kinds of media that vendors of this format take by value and not by address: one that the
+    client names by a web address is fetched, and written by value."""
     plain_models: bool = False
     """True when this format's list of models also shows the models of vendors that speak it
     under their own names, without the provider's prefix."""

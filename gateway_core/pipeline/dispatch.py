@@ -15,12 +15,12 @@ from ..contracts.errors import (
     AllAccountsCooling,
     GatewayError,
     HostRefused,
-    KeptElsewhere,
     NoCredentials,
     NothingToTry,
     PluginBroken,
     TooSlow,
     TransportError,
+    Unsendable,
     UpstreamError,
 )
 from ..contracts.exchange import Exchange, UpstreamRequest, UpstreamResponse
@@ -30,10 +30,12 @@ from ..routing.account_selection import AccountConstraints, eligible
 from ..routing.cooldowns import Cooldown
 from ..routing.plan import Member
 from ..routing.snapshot import Account, ConfigSnapshot
+from ..upstream.proxies import proxy_of
 from ..upstream.redaction import redact, secrets_of
 from ..upstream.transport import arrived, is_over, read_all
 from .attempt import Attempt, record_failure
 from .context import Collaborators
+from .media_by_value import MediaByAddress
 from .send import broken, longest, send
 from .steps import answer_in_steps, refusal_of
 
@@ -110,7 +112,7 @@ class Refusals:
         self.last: UpstreamError | None = None
         self.cooldowns: list[Cooldown] = []
         self.unconnected: list[str] = []
-        self.unfit: KeptElsewhere | None = None
+        self.unfit: Unsendable | None = None
 
     def verdict(self, now: float) -> GatewayError:
         soonest = min((cooldown.until for cooldown in self.cooldowns), default=None)
@@ -175,7 +177,7 @@ async def _ask_member(
             attempt = await _ask_account(core, member, account, job, record, sent)
             core.cooldowns.record_success(account.id, member.resting)
             return attempt
-        except KeptElsewhere as error:
+        except Unsendable as error:
             refusals.unfit = error
             break
         except HostRefused as error:  # No fault of the account: it gets no cooldown.
@@ -211,7 +213,12 @@ async def _ask_account(
     if sent is not None:
         attempt, answering = sent.attempt, sent.response()
     else:
-        attempt = Attempt(member, account, job.opener(member.target, account.credential))
+        try:
+            exchange = job.opener(member.target, account.credential)
+        except MediaByAddress as media:
+            await media.fetch(core.network, proxy_of({}, core.snapshot.settings))
+            exchange = job.opener(member.target, account.credential)
+        attempt = Attempt(member, account, exchange)
         answering = send(core, member.target.provider, account, _request(attempt, job))
         attempt.begin(core, record, job.constraints.session)
     if job.is_service:

@@ -2,22 +2,24 @@
 conversation. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import is_
 
 from msgspec.structs import replace
 
 from ..contracts.conversation import (
-    NOTHING,
     AnyPart,
-    Choice,
     Conversation,
-    Extra,
     Losses,
-    Reasoning,
     Reply,
     Text,
+    ToolCall,
 )
-from ..contracts.errors import GatewayError, KeptElsewhere, UpstreamError
+from ..contracts.errors import (
+    AnswerFailed,
+    GatewayError,
+    KeptElsewhere,
+    PartUnsupported,
+    UpstreamError,
+)
 from ..contracts.events import (
     ChoiceEnded,
     PartGrew,
@@ -29,13 +31,18 @@ from ..contracts.events import (
     UsageReported,
 )
 from ..contracts.exchange import UpstreamRequest
-from ..contracts.provider import Call, Credential
+from ..contracts.provider import Call, Credential, Target
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
-from ..contracts.wire import ClientSide, WireFormat
+from ..contracts.wire import ClientSide, Relay, WireFormat
 from ..upstream.endpoints import JSON, UpstreamEndpoint, vendor_side
 from ..upstream.redaction import masked, redact, secrets_of
 from . import json_body
+from .call_arguments import Undecided, has_none, settle
+from .other_kind import OtherKind, is_other_kind
+from .reply_sanitizer import ReplySanitizer
+
+TURN_FAILED = "The upstream says that the model's turn failed"
 
 
 def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
@@ -61,7 +68,7 @@ class PassThrough:
         self.upstream_format = wire.id
         self._credential = way.credential
         members = dict(call.members)
-        self.relay = vendor.relay(call, target, members)
+        self.relay: Relay = vendor.relay(call, target, members)
         if wire.model_in_body:
             json_body.with_model(members, target.model.id)
         self.request: UpstreamRequest = way.request(
@@ -70,6 +77,8 @@ class PassThrough:
         self.media_type = wire.stream_type if call.stream else JSON
         self.losses = Losses()
         self.ended = False
+        self._begun = False
+        self._call, self._wire = call, wire
         self.failure: UpstreamError | None = None
         for name in (*target.provider.drop, *target.model.unsupported):
             if name in call.members:
@@ -88,6 +97,10 @@ class PassThrough:
         return self.relay.characters
 
     def feed(self, chunk: bytes) -> bytes:
+        if not self._begun:
+            self._begun = True
+            if is_other_kind(chunk, self._wire, stream=self._call.stream):
+                self.relay = OtherKind(self._call, client_side(self._wire), self.vendor)
         relay = self.relay
         given = relay.feed(chunk)
         self.ended = relay.ended
@@ -133,19 +146,24 @@ class Translated:
     ) -> None:
         target, vendor = way.target, way.wire
         self.client, self.vendor = client_side(client), vendor_side(vendor)
+        if vendor.vendor_for is not None:
+            self.vendor = vendor.vendor_for(conversation)
         self.losses = Losses()
         same = client.dialect == vendor.dialect
         # Only a vendor of the client's own dialect can look such a reference up.
         if conversation.elsewhere and not same:
-            raise KeptElsewhere(
-                conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
-            )
+            raise KeptElsewhere(conversation.elsewhere[0], name_of(target))
+        self._same = same
         self.sanitizer = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
         self._credential = way.credential
         self._now = now
         self.upstream_format = vendor.id
         self.conversation = conversation
-        body = self.vendor.write_request(conversation, target, self.losses)
+        try:
+            body = self.vendor.write_request(conversation, target, self.losses)
+        except PartUnsupported as error:
+            word = client.media_names.get(error.part, error.part)
+            raise PartUnsupported(word, name_of(target)) from None
         spec, unsupported = target.provider, target.model.unsupported
         if spec.drop or spec.rename or unsupported:
             members = json_body.members_of(body)
@@ -163,6 +181,7 @@ class Translated:
         self.failure: UpstreamError | None = None
         self.reply: Reply | None = None
         self._held: list[bytes] = []
+        self._undecided: Undecided = {}
         if conversation.stream:
             self._reader = self.vendor.stream_reader()
             self._writer = self.client.stream_writer(conversation, self.losses)
@@ -201,6 +220,10 @@ class Translated:
             if clean is not event:
                 shown = list(events) if shown is None else shown
                 shown[index] = clean
+                if type(clean) is ReplyFailed:
+                    return self._writer.feed(shown[: index + 1])
+        if self._undecided:
+            shown = settle(events if shown is None else shown, self._undecided)
         return self._writer.feed(events if shown is None else shown)
 
     def _observe(self, event: StreamEvent) -> StreamEvent:
@@ -208,7 +231,17 @@ class Translated:
         if isinstance(event, UsageReported):
             self.usage = event.usage
         elif isinstance(event, PartStarted):
-            self.started = self.started or not is_empty(event.part)
+            part = event.part
+            self.started = self.started or not is_empty(part)
+            if isinstance(part, ToolCall) and not part.custom and has_none(part.arguments):
+                self._undecided[event.choice, event.index] = part.arguments
+                if part.arguments:
+                    event = replace(event, part=replace(part, arguments=""))
+        elif isinstance(event, ChoiceEnded) and event.finish == "error" and not self._same:
+            # Formats have no word for it in common, so every client gets it as a failure.
+            failed = safe(ReplyFailed(event.failure or TURN_FAILED), self._credential)
+            self.failure = AnswerFailed(failed.message)
+            return failed
         elif isinstance(event, PartSealed | ChoiceEnded):
             self.started = True
         elif isinstance(event, ReplyFailed):
@@ -226,6 +259,11 @@ class Translated:
             self.failure = error
             return b""
         self.usage = reply.usage
+        failed = next((each for each in reply.choices if each.finish == "error"), None)
+        if failed is not None and not self._same:
+            message = redact(failed.failure or TURN_FAILED, secrets_of(self._credential))
+            self.failure = AnswerFailed(message)
+            return b""
         identity, created = self._named(reply.id, reply.created)
         if identity != reply.id or created != reply.created:
             reply = replace(reply, id=identity, created=created)
@@ -241,72 +279,8 @@ class Translated:
         return identity or fallback_id(self.request.body), created or int(self._now)
 
 
-class ReplySanitizer:
-    """What the client's side may see of a vendor's answer.
-
-    Signatures get the name of the provider that can read them. Members that
-    only the vendor's dialect knows stay behind, recorded, unless it is the
-    client's dialect too.
-    """
-
-    def __init__(self, origin: str, losses: Losses, *, keeps_extra: bool) -> None:
-        self._origin = origin
-        self._losses = losses
-        self._keeps_extra = keeps_extra
-
-    def event(self, event: StreamEvent) -> StreamEvent:
-        if isinstance(event, PartStarted):
-            part = self.part(event.part)
-            return event if part is event.part else replace(event, part=part)
-        if isinstance(event, PartSealed):
-            return replace(event, origin=self._origin)
-        if isinstance(event, ReplyStarted | ChoiceEnded) and event.extra:
-            return replace(event, extra=self._extra(event.extra))
-        return event
-
-    def reply(self, reply: Reply) -> Reply:
-        if is_plain(reply):
-            return reply
-        choices = tuple(map(self._choice, reply.choices))
-        extra = self._extra(reply.extra) if reply.extra else NOTHING
-        if extra == reply.extra and all(map(is_, choices, reply.choices)):
-            return reply
-        return replace(reply, choices=choices, extra=extra)
-
-    def _choice(self, choice: Choice) -> Choice:
-        parts = tuple(map(self.part, choice.parts))
-        extra = self._extra(choice.extra) if choice.extra else NOTHING
-        if extra == choice.extra and all(map(is_, parts, choice.parts)):
-            return choice
-        return replace(choice, parts=parts, extra=extra)
-
-    def part(self, part: AnyPart) -> AnyPart:
-        sealed = part.sealed if isinstance(part, Reasoning) else None
-        # A signature is worth something only to the vendor that made it.
-        if part.signature is not None or sealed is not None:
-            part = replace(part, origin=self._origin)
-        if part.extra and not self._keeps_extra:
-            part = replace(part, extra=self._extra(part.extra))
-        return part
-
-    def _extra(self, extra: Extra) -> Extra:
-        if self._keeps_extra or not extra:
-            return extra
-        self._losses.add_extra(extra, within="answer")
-        return NOTHING
-
-
-def is_plain(reply: Reply) -> bool:
-    """Whether nothing in a reply is for its vendor's clients alone."""
-    if reply.extra:
-        return False
-    for choice in reply.choices:
-        if choice.extra:
-            return False
-        for part in choice.parts:
-            if part.signature is not None or part.extra or type(part) is Reasoning:
-                return False
-    return True
+def name_of(target: Target) -> str:
+    return f"{target.provider.id}/{target.model.id}"
 
 
 def is_empty(part: AnyPart) -> bool:

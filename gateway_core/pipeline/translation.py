@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ..contracts.conversation import Conversation
+from ..contracts.conversation import Conversation, Media
 from ..contracts.errors import GatewayError
 from ..contracts.exchange import Exchange, ServiceExchange
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
 from ..upstream.endpoints import EndpointCache
 from .exchanges import PassThrough, Translated, client_side, passes_through
+from .media_by_value import put_values
 
 
 class Translation(Struct):
@@ -22,6 +23,8 @@ class Translation(Struct):
     """When it came, Unix seconds; for answers of vendors that do not say when."""
     ways: EndpointCache | None = None
     """Where they were worked out before."""
+    fetched: dict[str, Media] | None = None
+    """What was fetched for vendors that take media by value only, by its address."""
     _conversation: Conversation | None = None
 
     @property
@@ -43,7 +46,8 @@ class Translation(Struct):
         way = ways.find(target, credential, client, stream=call.stream)
         if passes_through(call, client, way.wire):
             return PassThrough(call, way)
-        return Translated(call, self.conversation(), way, client, self.now)
+        conversation = self._by_value(self.conversation(), way.wire)
+        return Translated(call, conversation, way, client, self.now)
 
     def translate(
         self, conversation: Conversation, target: Target, credential: Credential
@@ -51,7 +55,17 @@ class Translation(Struct):
         """By way of the hub, with a conversation that may have been changed."""
         client, ways = self.client, self.ways or self._own_ways()
         way = ways.find(target, credential, client, stream=conversation.stream)
+        conversation = self._by_value(conversation, way.wire)
         return Translated(self.call, conversation, way, client, self.now)
+
+    def _by_value(self, conversation: Conversation, wire: WireFormat) -> Conversation:
+        """As a vendor of this format can take it. Raises MediaByAddress for what is to be
+        fetched first."""
+        if not wire.by_value:
+            return conversation
+        if self.fetched is None:
+            self.fetched = {}
+        return put_values(conversation, wire.by_value, self.fetched)
 
     def _own_ways(self) -> EndpointCache:
         self.ways = EndpointCache(self.formats)

@@ -6,7 +6,7 @@ The first line that fits decides, as in the table of the operator's guide.
 from msgspec import Struct
 
 from ..config.settings import Settings
-from ..contracts.errors import TooSlow, UpstreamError
+from ..contracts.errors import AnswerFailed, TooSlow, UpstreamError
 from ..contracts.provider import ProviderSpec
 
 SEVEN_DAYS = 7 * 24 * 3600.0
@@ -61,7 +61,7 @@ def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> Fa
             backoff=rule.cooldown_ms is None,
             whole_account=rule.scope != "model",
         )
-    if isinstance(error, TooSlow):
+    if isinstance(error, TooSlow | AnswerFailed):
         return FailureClass(True)
     if error.retry_after is not None:
         return FailureClass(True, min(max(error.retry_after, 0.0), SEVEN_DAYS))

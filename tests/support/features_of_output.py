@@ -19,7 +19,7 @@ FORMS: tuple[Feature, ...] = (
             "openai-responses": at("tool_choice", equals="required"),
             "claude": at("tool_choice", "type", equals="any"),
             "gemini": at("toolConfig", "functionCallingConfig", "mode", equals="ANY"),
-            "ollama": at("tool_choice"),
+            "ollama": at("format"),  # an answer of the form of the arguments is the call
         },
         ("tool_choice",),
     ),
@@ -47,7 +47,7 @@ FORMS: tuple[Feature, ...] = (
             ),
             "claude": at("tool_choice", "name", equals=WORD),
             "gemini": at("toolConfig", "functionCallingConfig", "allowedFunctionNames", 0),
-            "ollama": at("tool_choice"),
+            "ollama": at("format"),  # an answer of the form of the arguments is the call
         },
         ("tool_choice",),
     ),

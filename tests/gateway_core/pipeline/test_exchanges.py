@@ -19,7 +19,6 @@ from gateway_core import (
     seal,
 )
 from gateway_core.pipeline.exchanges import (
-    ReplySanitizer,
     encode_losses,
     error_of,
     failure_of,
@@ -27,6 +26,7 @@ from gateway_core.pipeline.exchanges import (
     length,
     passes_through,
 )
+from gateway_core.pipeline.reply_sanitizer import ReplySanitizer
 from gateway_core.upstream.endpoints import spoken
 
 EXTRA = {"odd": Raw(b"1")}

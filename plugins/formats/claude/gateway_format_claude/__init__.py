@@ -34,11 +34,13 @@ from gateway_core import (
     Counting,
     Endpoint,
     KeepAlive,
+    Reply,
     VendorSide,
     WireFormat,
     hookimpl,
 )
 from gateway_formats.intake import read_routing
+from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._dialect import DIALECT
 from .client_replies import write_reply
@@ -61,9 +63,11 @@ class _Client:
 
 class _Vendor:
     write_request = staticmethod(write_request)
-    read_reply = staticmethod(read_reply)
     stream_reader = ClaudeStreamReader
     read_error = staticmethod(read_error)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return read_stream(body, ClaudeStreamReader()) if is_stream(body) else read_reply(body)
 
     def path(self, model: str, stream: bool) -> str:
         return "/messages"

@@ -29,7 +29,7 @@ _FROM_HUB: Mapping[Finish, str] = {
     "content_filter": "refusal",
     "refusal": "refusal",
     "pause": "pause_turn",
-    "error": "max_tokens",  # the nearest reason for an answer that is not whole
+    "error": "refusal",  # the only reason for an answer that is to be thrown away
 }
 
 _IMPLIED = frozenset(

@@ -57,6 +57,12 @@ class BlockOrder:
         self._open.discard(index)
         return fresh
 
+    def close_all(self) -> list[int]:
+        """The blocks that are still open, which are not any more."""
+        left = sorted(self._open)
+        self._open.clear()
+        return left
+
     @property
     def all_closed(self) -> bool:
         return not self._open

@@ -73,6 +73,7 @@ GEMINI = WireFormat(
     auth_prefix="",
     also_called=("google",),
     plain_models=True,
+    media_names=dict.fromkeys(("image", "audio", "video", "document"), "inlineData"),
     late_error=write_late_error,
     base_url="https://generativelanguage.googleapis.com/v1beta",
 )

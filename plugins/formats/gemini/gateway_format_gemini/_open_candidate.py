@@ -32,7 +32,7 @@ from ._finish_reasons import read_finish, read_reason
 from ._grounding import Placed, read_grounding, read_recitation
 from ._logprobs import chat_logprobs
 from ._media import read_blob, read_file
-from ._members import compact
+from ._members import compact, read_text
 from ._partial_arguments import PartialArguments
 
 _decode_object = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -126,7 +126,14 @@ class OpenCandidate:
             self._done.append(self._growing.index)
         events += [PartEnded(index, self._choice) for index in self._done]
         finish = read_finish(self.reason or reason, self._calls > 0)
-        return [*events, ChoiceEnded(finish, self._choice, extra=self._extra)]
+        failure: str | None = None
+        if finish == "error":
+            words = self._extra.get("finishMessage")
+            failure = (read_text(words) if words is not None else None) or (
+                f"The upstream ended the model's turn with {self.reason}"
+            )
+        ended = ChoiceEnded(finish, self._choice, extra=self._extra, failure=failure)
+        return [*events, ended]
 
     def _read_text(
         self, text: str, thought: bool, signature: str | None, events: list[StreamEvent]

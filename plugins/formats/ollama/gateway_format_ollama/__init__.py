@@ -27,12 +27,14 @@ from gateway_core import (
     StreamReader,
     StreamWriter,
     Target,
+    Tool,
     UpstreamError,
     WireFormat,
     hookimpl,
 )
 
 from ._dialect import DIALECT
+from ._forced_calls import ForcedCallReader, ask_for_arguments, forced_tool, read_as_call
 from .client_replies import write_reply
 from .client_requests import read_intake, read_request
 from .client_stream import Writer
@@ -82,6 +84,28 @@ class OllamaVendor:
         return relay_reply(call)
 
 
+class ForcedCallVendor(OllamaVendor):
+    """Calls a server for an answer that is a call of one tool."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+
+    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
+        return write_request(ask_for_arguments(conversation, self._tool), target, losses)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return read_as_call(read_reply(body), self._tool)
+
+    def stream_reader(self) -> StreamReader:
+        return ForcedCallReader(Reader(), self._tool)
+
+
+def vendor_for(conversation: Conversation) -> OllamaVendor:
+    """Who calls a server with this conversation."""
+    tool = forced_tool(conversation)
+    return OllamaVendor() if tool is None else ForcedCallVendor(tool)
+
+
 OLLAMA = WireFormat(
     id="ollama",
     dialect=DIALECT,
@@ -96,6 +120,9 @@ OLLAMA = WireFormat(
     # section 2.
     keep_alive=KeepAlive(frame=b" ", throughout=True),
     grammar=GRAMMAR,
+    media_names={"image": "images"},
+    by_value=("image",),
+    vendor_for=vendor_for,
     late_error=lambda body: body + b"\n",
     base_url="http://localhost:11434",
 )

@@ -82,7 +82,8 @@ class Watch:
             self.started = True
             self.characters += length
         if line.done:
-            self.ended = True
+            # An answer may be empty: so is the one to a request that only loads the model.
+            self.started = self.ended = True
             self.usage = usage_of(line.prompt_eval_count, line.eval_count)
         return True
 

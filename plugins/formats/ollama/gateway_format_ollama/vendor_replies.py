@@ -6,6 +6,7 @@ from gateway_formats.fold import gather
 from ._answer import Answer
 from ._dialect import BROKEN
 from ._lines import decode_line
+from .vendor_stream import Reader
 
 UNREADABLE = "The upstream gave an answer that could not be read"
 
@@ -20,5 +21,9 @@ def read_reply(body: bytes) -> Reply:
         line.done = True  # there is no more of it, whatever it says
         Answer().take(line, body, events)
     except BROKEN:
+        if b"\n" in body.strip():
+            # The server streamed although it was not requested: a line for each piece.
+            reader = Reader()
+            return gather((*reader.feed(body), *reader.close()))
         raise UpstreamError(UNREADABLE) from None
     return gather(events)

@@ -48,6 +48,7 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
+from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._dialect import COMPACT, DIALECT
 from ._summary import asks_for_summary
@@ -100,7 +101,7 @@ class ResponsesVendor:
         return write_request(conversation, target, losses)
 
     def read_reply(self, body: bytes) -> Reply:
-        return read_reply(body)
+        return read_stream(body, Reader()) if is_stream(body) else read_reply(body)
 
     def stream_reader(self) -> StreamReader:
         return Reader()
@@ -142,6 +143,12 @@ def _endpoints(tail: str) -> tuple[Endpoint, ...]:
 _KEEP_ALIVE = KeepAlive(frame=b": keepalive\n\n", every=2.5)
 
 
+_MEDIA_NAMES = {
+    "image": "input_image",
+    "audio": "input_audio",
+    "document": "input_file",
+}
+
 FORMATS = (
     WireFormat(
         id=DIALECT,
@@ -152,6 +159,7 @@ FORMATS = (
         keep_alive=_KEEP_ALIVE,
         grammar=GRAMMAR,
         forward=("openai-beta",),
+        media_names=_MEDIA_NAMES,
         base_url="https://api.openai.com/v1",
     ),
     WireFormat(
@@ -163,6 +171,7 @@ FORMATS = (
         keep_alive=_KEEP_ALIVE,
         grammar=GRAMMAR,
         forward=("openai-beta",),
+        media_names=_MEDIA_NAMES,
         base_url="https://api.openai.com/v1",
     ),
 )

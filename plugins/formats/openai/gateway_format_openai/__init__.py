@@ -120,6 +120,12 @@ CHAT = WireFormat(
     late_error=write_late_error,
     grammar=GRAMMAR,
     forward=("openai-beta",),
+    media_names={
+        "image": "image_url",
+        "audio": "input_audio",
+        "video": "video_url",
+        "document": "file",
+    },
     base_url="https://api.openai.com/v1",
 )
 

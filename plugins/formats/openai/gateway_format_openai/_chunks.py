@@ -41,7 +41,8 @@ class Audio(Struct):
 class Delta(Struct):
     """New pieces of a message, or a whole message."""
 
-    content: str | list[Raw] | None = None
+    content: str | list[Raw] | dict[str, Raw] | None = None
+    """An object is the answer itself: Cloudflare's JSON mode does not write it as text."""
     reasoning_content: Any = None
     reasoning: Any = None
     reasoning_details: list[Raw] | None = None
@@ -109,7 +110,7 @@ def has_only_text(chunk: Chunk) -> bool:
     if chunk.choices is None or len(chunk.choices) != 1:
         return False
     delta = chunk.choices[0].delta
-    if delta is None or isinstance(delta.content, list) or delta.reasoning_details:
+    if delta is None or isinstance(delta.content, list | dict) or delta.reasoning_details:
         return False
     if delta.tool_calls or delta.annotations or delta.images:
         return False

@@ -31,6 +31,17 @@ OWN = f"~{DIALECT}"
 # input_audio names a format, wav or mp3: https://platform.openai.com/docs/guides/audio
 _MEDIA_TYPES = {"mp3": "audio/mpeg"}
 
+_SOUNDS = {
+    "UklGR": "audio/wav",
+    "SUQz": "audio/mpeg",
+    # A frame of MPEG audio without a tag begins with 0xFFFB, 0xFFF3 or 0xFFF2.
+    **dict.fromkeys(("//s", "//t", "//u", "//v", "//M", "//N", "//O", "//P"), "audio/mpeg"),
+    **dict.fromkeys(("//I", "//J", "//K", "//L"), "audio/mpeg"),
+    "T2dnU": "audio/ogg",
+    "ZkxhQ": "audio/flac",
+}
+"""How the base64 of each kind of sound begins."""
+
 
 def read_content(raw: Raw | None, where: str) -> tuple[AnyPart, ...]:
     """A string, or an array of parts. Raises BadRequest for anything else."""
@@ -143,8 +154,9 @@ def _read_audio(members: Members, where: str) -> Media:
         cache = take_cache(members)
         if text.startswith(("http://", "https://")):
             return Media(kind="audio", url=text, cache=cache, extra=rest(members))
-        # A data URL, or else base64 as it is.
+        # A data URL, or else base64 as it is, whose first bytes say what it is.
         media_type, data = split_data_url(text)
+        media_type = media_type or _sound_type(data or text)
         return Media(
             kind="audio", media_type=media_type, data=data or text, cache=cache, extra=rest(members)
         )
@@ -157,6 +169,11 @@ def _read_audio(members: Members, where: str) -> Media:
     media_type = _MEDIA_TYPES.get(word, f"audio/{word}") if word else None
     cache = take_cache(members)
     return Media(kind="audio", media_type=media_type, data=data, cache=cache, extra=rest(members))
+
+
+def _sound_type(data: str) -> str | None:
+    """The media type of base64 sound, where its first bytes tell."""
+    return next((kind for start, kind in _SOUNDS.items() if data.startswith(start)), None)
 
 
 def _read_video(members: Members, where: str) -> Media:

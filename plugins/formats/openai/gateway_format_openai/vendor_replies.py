@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gateway_core import Reply, StreamEvent, UpstreamError
 from gateway_formats.fold import gather
+from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._chunks import (
     CHOICE_MEMBERS,
@@ -19,13 +20,15 @@ from ._chunks import (
 from ._members import DIALECT, UNREADABLE, encode, is_null, is_object
 from ._shared import SHARED
 from .errors import read_failure
-from .vendor_stream import EMPTY, VendorAnswer
+from .vendor_stream import EMPTY, ChatReader, VendorAnswer
 
 UNREAD = "The upstream gave an answer that could not be read"
 
 
 def read_reply(body: bytes) -> Reply:
     """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    if is_stream(body):
+        return replace(read_stream(body, ChatReader()), dialect=DIALECT)
     try:
         chunk = read_chunk(body)
         events: list[StreamEvent] = []

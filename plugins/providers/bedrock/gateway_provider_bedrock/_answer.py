@@ -169,7 +169,10 @@ class AnswerReader:
             self.end_block(at)
         self._settle()
         finish = FINISHES.get(reason or "", "stop")
-        self.events.append(ChoiceEnded(finish, 0, stop_sequence))
+        failure = None
+        if finish == "error":
+            failure = f"The upstream ended the model's turn with {reason}"
+        self.events.append(ChoiceEnded(finish, 0, stop_sequence, failure=failure))
         self.has_ended = True
 
     def count(self, row: UsageRow | None) -> None:

@@ -54,5 +54,6 @@ CONVERSE = WireFormat(
     vendor=ConverseVendor(),
     stream_type="application/vnd.amazon.eventstream",
     model_in_body=False,
+    by_value=("image", "audio", "video", "document"),
     base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
 )

@@ -15,6 +15,7 @@ from gateway_core import (
     UpstreamError,
     WireFormat,
 )
+from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._dialect import DIALECT
 from .errors import read_error
@@ -31,7 +32,7 @@ class CohereVendor:
         return write_request(conversation, target, losses)
 
     def read_reply(self, body: bytes) -> Reply:
-        return read_reply(body)
+        return read_stream(body, Reader()) if is_stream(body) else read_reply(body)
 
     def stream_reader(self) -> StreamReader:
         return Reader()

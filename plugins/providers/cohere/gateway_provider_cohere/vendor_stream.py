@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from gateway_core import ReplyFailed, StreamEvent
+from gateway_core import ReplyFailed, StreamEvent, UpstreamError
+from gateway_formats.fold import as_failure, unfold
 from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 from gateway_formats.sse import EventDecoder, FrameTooLong
 
@@ -17,6 +18,7 @@ from ._shapes import (
     ToolCallRow,
     decode_event,
 )
+from .vendor_replies import read_reply
 
 DONE = b"[DONE]"
 _NO_DELTA, _NO_MESSAGE = Delta(), DeltaMessage()
@@ -40,6 +42,13 @@ class Reader:
     def close(self) -> Sequence[StreamEvent]:
         if self._answer.is_over:
             return ()
+        if (body := bytes(self._frames.held)).lstrip()[:1] == b"{":
+            # The vendor did not stream as requested.
+            self._answer.is_over = True
+            try:
+                return unfold(read_reply(body))
+            except UpstreamError as error:
+                return [as_failure(error)]
         events = list(self._read(self._frames.close()))
         if not self._answer.is_over:
             self._answer.is_over = True

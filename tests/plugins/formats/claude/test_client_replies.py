@@ -116,7 +116,7 @@ def test_why_an_answer_ended(client: ClientSide, finish: Finish, reason: str) ->
 def test_a_vendors_failure_behind_its_beginning_is_recorded(client: ClientSide) -> None:
     said, losses = shown(client, replying(Text(text="a"), finish="error"))
 
-    assert (said["stop_reason"], losses) == ("max_tokens", ["finish"])
+    assert (said["stop_reason"], losses) == ("refusal", ["finish"])
 
 
 def test_a_stop_that_means_more(client: ClientSide) -> None:

@@ -65,7 +65,7 @@ def test_text_of_nothing_but_white_space_is_left_out(tell: Tell) -> None:
 
 def test_nothing_to_say_is_refused(tell: Tell) -> None:
     with pytest.raises(BadRequest, match="nothing in the conversation"):
-        tell(asking(Media(kind="audio", data="QUJD")))
+        tell(asking(Text(text=" ")))
     with pytest.raises(BadRequest, match="nothing in the conversation"):
         tell(Conversation())
 

@@ -7,7 +7,7 @@ import pytest
 from claude_conversations import PNG, Tell, asking
 from msgspec import Raw
 
-from gateway_core import AnyPart, Conversation, Foreign, Media, Text, Turn
+from gateway_core import AnyPart, Conversation, Foreign, Media, PartUnsupported, Text, Turn
 
 
 def blocks(*parts: AnyPart) -> Conversation:
@@ -86,31 +86,31 @@ def test_media(tell: Tell, media: Media, block: Any) -> None:
     assert losses == []
 
 
-LOST: list[tuple[str, AnyPart, list[str]]] = [
-    ("sound", Media(kind="audio", data="QUJD"), ["audio"]),
-    ("film", Media(kind="video", url="https://a"), ["video"]),
-    ("an odd image", Media(kind="image", media_type="image/heic", data="QUJD"), ["image"]),
-    ("an image elsewhere", Media(kind="image", url="gs://a/b"), ["image"]),
-    ("another's file", Media(kind="image", file_id="f", origin="openai"), ["file_id"]),
-    (
-        "an office file",
-        Media(kind="document", media_type="application/zip", data="QQ=="),
-        ["document"],
-    ),
-    ("broken text", Media(kind="document", media_type="text/plain", data="?"), ["document"]),
-    ("bare text", Media(kind="document", media_type="text/plain", data="é"), ["document"]),
-    ("another's part", Foreign(dialect="gemini", type="x", raw=Raw(b"{}")), ["part:x"]),
+REFUSED: list[tuple[str, Media]] = [
+    ("sound", Media(kind="audio", data="QUJD")),
+    ("film", Media(kind="video", url="https://a")),
+    ("an odd image", Media(kind="image", media_type="image/heic", data="QUJD")),
+    ("an image elsewhere", Media(kind="image", url="gs://a/b")),
+    ("another's file", Media(kind="image", file_id="f", origin="openai")),
+    ("an office file", Media(kind="document", media_type="application/zip", data="QQ==")),
+    ("broken text", Media(kind="document", media_type="text/plain", data="?")),
+    ("bare text", Media(kind="document", media_type="text/plain", data="é")),
 ]
 
 
-@pytest.mark.parametrize(("part", "losses"), [m[1:] for m in LOST], ids=[m[0] for m in LOST])
-def test_parts_that_cannot_be_sent_are_recorded(
-    tell: Tell, part: AnyPart, losses: list[str]
-) -> None:
-    said, lost = tell(blocks(part))
+@pytest.mark.parametrize("media", [m[1] for m in REFUSED], ids=[m[0] for m in REFUSED])
+def test_media_that_cannot_be_sent_are_refused(tell: Tell, media: Media) -> None:
+    with pytest.raises(PartUnsupported, match=f"'{media.kind}' cannot be sent"):
+        tell(blocks(media))
+
+
+def test_an_empty_document_and_anothers_part_are_recorded(tell: Tell) -> None:
+    other = Foreign(dialect="gemini", type="x", raw=Raw(b"{}"))
+
+    said, lost = tell(blocks(Media(kind="document", text=""), other))
 
     assert said["messages"] == [{"role": "user", "content": "first"}]
-    assert lost == losses
+    assert lost == ["document", "part:x"]
 
 
 def test_an_images_detail_is_recorded_and_the_image_sent(tell: Tell) -> None:

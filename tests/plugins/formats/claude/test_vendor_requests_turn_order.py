@@ -8,7 +8,7 @@ from claude_turns import At, Tell, assistant, call, turns, user
 from gateway_format_claude.vendor_requests.blocks import make_legal_id
 from msgspec import Raw
 
-from gateway_core import AnyPart, Media, Text, ToolResult
+from gateway_core import AnyPart, Media, PartUnsupported, Text, ToolResult
 
 
 def result(call_id: str, word: str = "seen") -> tuple[str, tuple[AnyPart, ...]]:
@@ -41,14 +41,19 @@ def test_a_conversation_begins_with_the_user(tell: Tell) -> None:
 
 
 def test_a_turn_that_cannot_be_sent_leaves_no_gap(tell: Tell) -> None:
-    sound = ("user", (Media(kind="audio", data="QQ=="),))
-
     said, losses = tell(
-        turns(user("a"), assistant(Text(text="b")), sound, assistant(Text(text="c")), user("d"))
+        turns(user("a"), assistant(Text(text="b")), user(" "), assistant(Text(text="c")), user("d"))
     )
 
     assert shape(said) == [("u", ["a"]), ("a", ["b", "c"]), ("u", ["d"])]
-    assert losses == ["audio"]
+    assert losses == []
+
+
+def test_a_turn_that_cannot_be_sent_is_refused(tell: Tell) -> None:
+    sound = ("user", (Media(kind="audio", data="QQ=="),))
+
+    with pytest.raises(PartUnsupported):
+        tell(turns(user("a"), assistant(Text(text="b")), sound))
 
 
 def test_results_stand_first_behind_their_calls(tell: Tell) -> None:

@@ -11,6 +11,7 @@ from gateway_core import (
     Conversation,
     Losses,
     Media,
+    PartUnsupported,
     Text,
     ToolCall,
     ToolResult,
@@ -320,10 +321,8 @@ def test_media_by_value_by_address_and_by_id(write: Write, media: Media, part: A
     assert lost == []
 
 
-def test_a_file_of_another_vendor_is_a_loss(write: Write) -> None:
+def test_a_file_of_another_vendor_is_refused(write: Write) -> None:
     file = Media(kind="document", file_id="file-1", origin="openai")
 
-    body, lost = told(write, chat(user(Text(text="a"), file)))
-
-    assert body["contents"][0]["parts"] == [{"text": "a"}]
-    assert lost == ["file_id"]
+    with pytest.raises(PartUnsupported, match="'document' cannot be sent"):
+        told(write, chat(user(Text(text="a"), file)))

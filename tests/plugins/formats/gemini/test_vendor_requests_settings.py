@@ -104,7 +104,6 @@ def test_every_sampling_setting_goes_out(write: Write) -> None:
         (chat(instructions=(Text(text="a", cache="1h"),)), ["cache_control"]),
         (chat(HELLO, assistant(Refusal(text="no"))), ["refusal"]),
         (chat(HELLO, assistant(Text(text="a", citations=(Citation(),)))), ["citations"]),
-        (chat(user(Text(text="a"), Media(kind="image"))), ["image"]),
         (
             chat(user(Media(kind="image", data="AAAA", name="a.png", detail="high"))),
             ["file_name", "detail"],

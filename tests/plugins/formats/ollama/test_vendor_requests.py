@@ -16,6 +16,7 @@ from gateway_core import (
     Media,
     Model,
     Output,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Sampling,
@@ -258,12 +259,7 @@ X = {"x": Raw(b"1")}
         (saying(Turn("user", (Text(text="a", extra=X),)), dialect="openai"), ["content.x"]),
         (saying(Turn("user", (Text(text="a"),), name="Ann")), ["name"]),
         (saying(user(Text(text="a", cache="5m"))), ["cache_control"]),
-        (saying(user(Media(kind="image", url="https://a/b.png"))), ["image"]),
         (saying(user(Media(kind="image", data="AAAA", detail="low"))), ["detail"]),
-        (saying(user(Media(kind="image", file_id="f1"))), ["file_id"]),
-        (saying(user(Media(kind="audio", data="AAAA"))), ["audio"]),
-        (saying(user(Media(kind="video", data="AAAA"))), ["video"]),
-        (saying(user(Media(kind="document", data="AAAA"))), ["document"]),
         (saying(user(Foreign(dialect="d", type="t", raw=Raw(b"{}")))), ["part:t"]),
         (saying(user(ToolResult(call_id="c", failed=True))), ["failed"]),
         (saying(assistant(Refusal(text="No"))), ["refusal"]),
@@ -301,18 +297,43 @@ def test_an_image_in_a_data_url_needs_no_fetching(tell: Any) -> None:
     assert losses == []
 
 
+@pytest.mark.parametrize(
+    "media",
+    [
+        Media(kind="image", url="https://a/b.png"),
+        Media(kind="image", file_id="f1"),
+        Media(kind="audio", data="AAAA"),
+        Media(kind="video", data="AAAA"),
+        Media(kind="document", data="AAAA"),
+    ],
+    ids=lambda media: media.kind,
+)
+def test_an_attachment_that_cannot_be_sent_is_refused(tell: Any, media: Media) -> None:
+    for content in (user(media), user(ToolResult(call_id="c", content=(media,)))):
+        with pytest.raises(PartUnsupported, match=f"'{media.kind}' cannot be sent"):
+            tell(saying(content))
+
+
+def test_the_models_own_media_stay_behind(tell: Any) -> None:
+    sound = Media(kind="audio", data="AAAA")
+
+    assert tell(saying(assistant(Text(text="a"), sound)))[1] == ["audio"]
+    with pytest.raises(PartUnsupported):
+        tell(saying(HELLO, Turn("assistant", (sound,)), HELLO))
+
+
 def test_a_message_of_which_nothing_is_left_is_left_out(tell: Any) -> None:
-    body, losses = tell(
-        saying(HELLO, Turn("user", (Media(kind="image", url="https://a/b.png"),)), HELLO)
-    )
+    search = Foreign(dialect="claude", type="server_tool_use", raw=Raw(b"{}"))
+
+    body, losses = tell(saying(HELLO, Turn("assistant", (search,)), HELLO))
 
     assert len(body["messages"]) == 2
-    assert losses == ["image"]
+    assert losses == ["part:server_tool_use"]
 
 
 def test_nothing_to_say_is_an_error(tell: Any) -> None:
     with pytest.raises(BadRequest, match="Nothing in this request can be sent to gemma3"):
-        tell(saying(Turn("user", (Media(kind="audio", data="AAAA"),))))
+        tell(saying(Turn("assistant", (Text(text=""), Reasoning()))))
 
 
 def test_members_of_the_own_dialect_return_to_their_places(tell: Any) -> None:

@@ -149,7 +149,7 @@ def test_every_event_of_calls_and_refusals(stream: Stream, frames: Frames) -> No
     assert custom["id"].startswith("ctc_")
 
 
-def test_parts_may_overlap(
+def test_parts_that_overlap_are_items_one_after_another(
     stream: Stream, frames: Frames, by_library: Callable[..., Response]
 ) -> None:
     events: list[StreamEvent] = [
@@ -184,7 +184,7 @@ def test_parts_may_overlap(
     ]
     assert [getattr(item, "arguments", None) for item in output[1:3]] == ['{"a":1}', '{"b":2}']
     ends = [f["output_index"] for f in frames(written) if f["type"] == "response.output_item.done"]
-    assert ends == [1, 0, 2, 3]
+    assert ends == [0, 1, 2, 3]
 
 
 def test_texts_that_follow_one_another_are_one_message(client: ClientSide) -> None:

@@ -13,6 +13,7 @@ from gateway_core import (
     Conversation,
     Foreign,
     Media,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Target,
@@ -87,7 +88,7 @@ def test_instructions_alone_become_the_input(tell: Tell) -> None:
 
 
 def test_nothing_at_all_is_an_error(tell: Tell) -> None:
-    empty = Turn("user", (Text(text=""), Foreign(dialect="other", type="x", raw=Raw(b"{}"))))
+    empty = Turn("assistant", (Text(text=""), Foreign(dialect="other", type="x", raw=Raw(b"{}"))))
 
     with pytest.raises(BadRequest, match="Nothing in this request can be sent to m-1"):
         tell(foreign(empty))
@@ -253,20 +254,18 @@ def test_a_document_of_plain_text_is_text_under_its_title(tell: Tell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("media", "loss"),
+    "media",
     [
-        (Media(kind="audio", data="AAAA", media_type="audio/wav"), "audio"),
-        (Media(kind="video", url="https://a.example/b"), "video"),
-        (Media(kind="image", file_id="file-1", origin="elsewhere"), "file_id"),
-        (Media(kind="document", file_id="file-1", origin="~other"), "file_id"),
-        (Media(kind="image"), "image"),
+        Media(kind="audio", data="AAAA", media_type="audio/wav"),
+        Media(kind="video", url="https://a.example/b"),
+        Media(kind="image", file_id="file-1", origin="elsewhere"),
+        Media(kind="document", file_id="file-1", origin="~other"),
+        Media(kind="image"),
     ],
 )
-def test_media_that_cannot_be_sent_are_losses(tell: Tell, media: Media, loss: str) -> None:
-    said, lost = tell(foreign(Turn("user", (Text(text="t"), media))))
-
-    assert lost == [loss]
-    assert said["input"][0]["content"] == "t"
+def test_media_that_cannot_be_sent_are_refused(tell: Tell, media: Media) -> None:
+    with pytest.raises(PartUnsupported, match=f"'{media.kind}' cannot be sent"):
+        tell(foreign(Turn("user", (Text(text="t"), media))))
 
 
 def test_a_vendor_may_take_sound(tell: Tell, aim: Aim) -> None:
@@ -282,7 +281,9 @@ def test_a_vendor_may_take_sound(tell: Tell, aim: Aim) -> None:
 def test_the_models_own_media_are_a_loss_for_another_dialect(tell: Tell) -> None:
     drawn = Media(kind="image", data="AAAA", media_type="image/png")
 
-    assert tell(foreign(HELLO, Turn("assistant", (drawn,))))[1] == ["image"]
+    assert tell(foreign(HELLO, Turn("assistant", (Text(text="a"), drawn))))[1] == ["image"]
+    with pytest.raises(PartUnsupported):
+        tell(foreign(HELLO, Turn("assistant", (drawn,))))
 
 
 def test_a_picture_of_this_vendors_goes_back_as_it_came(tell: Tell) -> None:

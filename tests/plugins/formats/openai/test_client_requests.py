@@ -45,10 +45,11 @@ def test_an_instruction_in_mid_conversation_keeps_its_place(ask: Ask) -> None:
     assert conversation.turns[1] == Turn("system", (Text(text="Now in French."),))
 
 
-def test_a_named_instruction_is_a_turn_so_that_its_name_is_kept(ask: Ask) -> None:
+def test_a_named_instruction_keeps_its_name_with_its_text(ask: Ask) -> None:
     conversation = ask([{"role": "system", "name": "boss", "content": "Be brief."}, HI])
 
-    assert conversation.turns[0] == Turn("system", (Text(text="Be brief."),), "boss")
+    named = {"messages.name": Raw(b'"boss"')}
+    assert conversation.instructions == (Text(text="Be brief.", extra=named),)
 
 
 def test_input_counts_as_messages_when_messages_are_missing(ask: Ask) -> None:

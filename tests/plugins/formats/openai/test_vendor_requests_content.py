@@ -11,6 +11,7 @@ from gateway_core import (
     Conversation,
     Foreign,
     Media,
+    PartUnsupported,
     Sampling,
     Target,
     Text,
@@ -163,23 +164,21 @@ def test_media_are_written_as_the_vendor_takes_them(
 
 
 @pytest.mark.parametrize(
-    ("media", "options", "name"),
+    ("media", "options"),
     [
-        (Media(kind="audio", url="https://x/y"), {}, "audio"),
-        (Media(kind="video", url="https://x/y"), {}, "video"),
-        (Media(kind="document", url="https://x/y"), {}, "document"),
-        (Media(kind="document", data="AA=="), {"documents": "none"}, "document"),
-        (Media(kind="image", file_id="f", origin="other"), {}, "file_id"),
-        (Media(kind="document", file_id="f", origin="other"), {}, "file_id"),
+        (Media(kind="audio", url="https://x/y"), {}),
+        (Media(kind="video", url="https://x/y"), {}),
+        (Media(kind="document", url="https://x/y"), {}),
+        (Media(kind="document", data="AA=="), {"documents": "none"}),
+        (Media(kind="image", file_id="f", origin="other"), {}),
+        (Media(kind="document", file_id="f", origin="other"), {}),
     ],
 )
-def test_media_without_a_way_are_lost(
-    tell: Tell, aim: Aim, media: Media, options: dict[str, Any], name: str
+def test_media_without_a_way_are_refused(
+    tell: Tell, aim: Aim, media: Media, options: dict[str, Any]
 ) -> None:
-    body, lost = tell(user(media, Text(text="?")), aim(**options))
-
-    assert body["messages"][0]["content"] == "?"
-    assert lost == [name]
+    with pytest.raises(PartUnsupported, match=f"'{media.kind}' cannot be sent"):
+        tell(user(media, Text(text="?")), aim(**options))
 
 
 def test_a_document_of_text_is_text(tell: Tell) -> None:
@@ -202,13 +201,20 @@ def test_foreign_parts_are_carried_only_at_home(tell: Tell) -> None:
     assert lost == ["part:server_tool_use"]
 
 
-def test_a_turn_of_which_nothing_is_left_is_left_out(tell: Tell) -> None:
-    gone = Turn("user", (Media(kind="video", url="https://x"),))
+def test_a_turn_of_which_nothing_is_left_is_refused(tell: Tell) -> None:
+    gone = Turn("user", (Foreign(dialect="claude", type="container_upload", raw=Raw(b"{}")),))
 
-    body, lost = tell(talk(gone, HI))
+    with pytest.raises(PartUnsupported, match="'container_upload' cannot be sent"):
+        tell(talk(gone, HI))
 
-    assert len(body["messages"]) == 1
-    assert lost == ["video"]
+
+def test_an_answer_of_which_nothing_is_left_is_left_out(tell: Tell) -> None:
+    search = Foreign(dialect="claude", type="server_tool_use", raw=Raw(b"{}"))
+
+    body, lost = tell(talk(HI, Turn("assistant", (search,)), HI))
+
+    assert len(body["messages"]) == 2
+    assert lost == ["part:server_tool_use"]
 
 
 def test_a_conversation_of_which_nothing_is_left_is_refused(tell: Tell) -> None:

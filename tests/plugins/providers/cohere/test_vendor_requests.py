@@ -12,6 +12,7 @@ from gateway_core import (
     Foreign,
     Media,
     Output,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Sampling,
@@ -306,16 +307,8 @@ def test_the_providers_switches_are_sent_with_every_request(tell: Any) -> None:
         (saying(extra=X), ["x"]),
         (saying(Turn("user", (Text(text="a"),), name="Ann", extra=X)), ["messages.x", "name"]),
         (saying(user(Text(text="a", cache="5m", extra=X))), ["content.x", "cache_control"]),
-        (saying(user(Media(kind="image", file_id="f"))), ["file_id"]),
-        (saying(user(Media(kind="audio", data="AAAA"))), ["audio"]),
-        (saying(user(Media(kind="video", data="AAAA"))), ["video"]),
-        (saying(user(Media(kind="document", data="AAAA"))), ["document"]),
         (saying(user(Foreign(dialect="d", type="t", raw=Raw(b"{}")))), ["part:t"]),
         (saying(user(ToolResult(call_id="c", failed=True))), ["failed"]),
-        (
-            saying(user(ToolResult(call_id="c", content=(Media(kind="image", data="A"),)))),
-            ["image"],
-        ),
         (saying(HELLO, assistant(Refusal(text="No"))), ["refusal"]),
         (saying(HELLO, assistant(Text(text="a", citations=(Citation(),)))), ["citations"]),
         (saying(HELLO, assistant(Text(text="a"), Reasoning(text="b"))), ["reasoning"]),
@@ -331,8 +324,31 @@ def test_what_cannot_be_said_is_recorded(
     assert tell(conversation)[1] == lost
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        user(Media(kind="image", file_id="f")),
+        user(Media(kind="audio", data="AAAA")),
+        user(Media(kind="video", data="AAAA")),
+        user(Media(kind="document", data="AAAA")),
+        user(ToolResult(call_id="c", content=(Media(kind="image", data="A"),))),
+    ],
+)
+def test_an_attachment_that_cannot_be_sent_is_refused(tell: Any, content: Turn) -> None:
+    with pytest.raises(PartUnsupported):
+        tell(saying(content))
+
+
+def test_the_models_own_media_stay_behind(tell: Any) -> None:
+    drawn = Media(kind="image", data="AAAA")
+
+    assert tell(saying(HELLO, assistant(Text(text="a"), drawn)))[1] == ["image"]
+    with pytest.raises(PartUnsupported):
+        tell(saying(HELLO, assistant(drawn)))
+
+
 def test_nothing_to_say_is_an_error(tell: Any) -> None:
     with pytest.raises(
         BadRequest, match="Nothing in this request can be sent to command-a-03-2025"
     ):
-        tell(saying(Turn("user", (Media(kind="audio", data="AAAA"),))))
+        tell(saying(Turn("user", (Text(text=""),))))

@@ -15,10 +15,11 @@ from gateway_core import (
     Thinking,
     Turn,
 )
+from gateway_formats.instructions import put_on_texts
 
 from .._dialect import DIALECT, PRESERVE, Extra, Role, encode_raw
 from .blocks import read_content, read_system
-from .members import Members, body_members, read_members
+from .members import Members, body_members, read_members, take_breakpoint
 from .stored_inputs import find_stored_inputs
 from .tools import read_choice, read_tools
 
@@ -86,6 +87,7 @@ def _read_turns(body: Members) -> tuple[tuple[Text, ...], tuple[Turn, ...]]:
     items = body.needed("messages", body.items("messages"))
     if not items:
         raise BadRequest("messages: at least one message is required")
+    instructions: list[Text] = []
     turns: list[Turn] = []
     for index, item in enumerate(items):
         where = f"messages.{index}"
@@ -102,15 +104,14 @@ def _read_turns(body: Members) -> tuple[tuple[Text, ...], tuple[Turn, ...]]:
                 f"{where}: all messages must have non-empty content "
                 "except for the optional final assistant message"
             )
-        turns.append(Turn(role, parts, extra=message.rest()))
-    # System messages before the first turn are instructions like any other.
-    instructions: list[Text] = []
-    for index, turn in enumerate(turns):
-        texts = [part for part in turn.parts if isinstance(part, Text)]
-        if turn.role != "system" or len(texts) < len(turn.parts) or turn.extra:
-            return tuple(instructions), tuple(turns[index:])
-        instructions += texts
-    return tuple(instructions), ()
+        # System messages before the first turn are instructions like any other.
+        texts = [part for part in parts if isinstance(part, Text)]
+        if role == "system" and not turns and len(texts) == len(parts):
+            cache, extra = take_breakpoint(message)
+            instructions += put_on_texts(texts, extra, cache=cache)
+        else:
+            turns.append(Turn(role, parts, extra=message.rest()))
+    return tuple(instructions), tuple(turns)
 
 
 def _read_output(body: Members, config: Members | None) -> Output | None:

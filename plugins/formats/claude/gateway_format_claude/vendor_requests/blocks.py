@@ -19,6 +19,7 @@ from gateway_core import (
     ToolResult,
     readable_by,
 )
+from gateway_formats.instructions import take_from_text
 
 from .._citations import write_citations_for_vendor
 from .._dialect import DIALECT, SEARCH_RESULT, Extra, OutputBlock, Role
@@ -60,7 +61,15 @@ class BlockWriter:
 
     def write_system(self, parts: Iterable[Text]) -> list[dict[str, object]]:
         """System text; the vendor refuses text that is empty or only white space."""
-        return [self._write_text(part) for part in parts if part.text.strip()]
+        blocks: list[dict[str, object]] = []
+        for part in parts:
+            if part.extra:
+                # ``system`` holds blocks and no messages, so a message's members have no place.
+                part, members = take_from_text(part)
+                self._losses.add_extra(members, within="messages")
+            if part.text.strip():
+                blocks.append(self._write_text(part))
+        return blocks
 
     def keep_own(self, extra: Extra) -> Extra:
         """Members without a neutral name go back only to their own dialect."""

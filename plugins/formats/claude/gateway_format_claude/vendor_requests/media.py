@@ -8,7 +8,7 @@ import base64
 
 from msgspec.structs import replace
 
-from gateway_core import Losses, Media, readable_by
+from gateway_core import Losses, Media, PartUnsupported, readable_by
 
 from .._dialect import DIALECT
 
@@ -23,8 +23,13 @@ _BEGINNINGS = {
 
 
 def write_media(media: Media, provider: str, losses: Losses) -> dict[str, object] | None:
-    """The block without its cache breakpoint and extra members; ``None`` and a loss where the
-    vendor cannot take the medium."""
+    """The block without its cache breakpoint and extra members; ``None`` for an empty document.
+
+    Raises PartUnsupported where the vendor cannot take the medium.
+    """
+    if media.kind == "document" and media.text == "":
+        losses.add(media.kind)
+        return None
     if media.url is not None and media.url.startswith("data:"):
         # The vendor takes only addresses that it fetches itself, so this goes by value.
         head, comma, data = media.url[5:].partition(",")
@@ -32,14 +37,12 @@ def write_media(media: Media, provider: str, losses: Losses) -> dict[str, object
         if comma and encoding == "base64":
             media = replace(media, url=None, data=data, media_type=media_type or media.media_type)
     if media.kind not in ("image", "document"):
-        losses.add(media.kind)
-        return None
+        raise PartUnsupported(media.kind)
     if media.detail in ("low", "high"):
         losses.add("detail")
     source = _build_source(media, provider)
     if source is None:
-        losses.add("file_id" if media.file_id is not None else media.kind)
-        return None
+        raise PartUnsupported(media.kind)
     block: dict[str, object] = {"type": media.kind, "source": source}
     if media.kind == "document" and media.name is not None:
         block["title"] = media.name
@@ -48,7 +51,7 @@ def write_media(media: Media, provider: str, losses: Losses) -> dict[str, object
 
 def _build_source(media: Media, provider: str) -> dict[str, object] | None:
     if media.text is not None:
-        return _text_source(media.text) if media.kind == "document" and media.text else None
+        return _text_source(media.text) if media.kind == "document" else None
     if media.data is not None and media.kind == "image":
         # The vendor refuses an image whose bytes are not what its type says; clients often guess.
         seen = (kind for start, kind in _BEGINNINGS.items() if media.data.startswith(start))

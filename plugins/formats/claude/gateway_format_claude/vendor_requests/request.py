@@ -19,6 +19,7 @@ from gateway_core import (
     ToolCall,
     ToolResult,
 )
+from gateway_formats.whole_turns import check_turn
 
 from .._dialect import DIALECT, PRESERVE, Role, decode_members, encode
 from .blocks import BlockWriter
@@ -98,6 +99,7 @@ def _write_messages(
         if turn.name is not None:
             losses.add("name")
         extra = writer.keep_own(turn.extra)
+        is_empty = True
         for role, parts in groupby(turn.parts, partial(_role_of, turn.role)):
             placed: Role = role
             if role == "system" and not traits.system_turns:
@@ -107,6 +109,9 @@ def _write_messages(
             if not writer.native:
                 blocks = put_thinking_first(blocks)
             messages.append(Message(placed, blocks, extra))
+            is_empty = is_empty and not blocks
+        if is_empty:
+            check_turn(turn)
     is_empty = not any(message.blocks for message in messages)
     if is_empty and (conversation.turns or not conversation.instructions):
         raise BadRequest("messages: nothing in the conversation can be sent to this model")

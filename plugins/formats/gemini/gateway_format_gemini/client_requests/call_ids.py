@@ -29,6 +29,8 @@ class CallIds:
         """The id of the call that a result belongs to."""
         waiting = self._waiting[name]
         if not call_id:
+            # A result that no call of its name waits for answers the first call that waits at all.
+            waiting = waiting or next(filter(None, self._waiting.values()), waiting)
             call_id = waiting.popleft() if waiting else self._make(name)
         elif call_id in waiting:
             waiting.remove(call_id)

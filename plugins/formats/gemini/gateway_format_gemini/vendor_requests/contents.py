@@ -6,6 +6,7 @@ https://ai.google.dev/api/caching#Content
 from dataclasses import dataclass, field
 
 from gateway_core import Conversation, Text, ToolCall, ToolResult, Turn
+from gateway_formats.whole_turns import check_turn
 
 from .._media import Json
 from .call_pairs import pair_calls
@@ -75,6 +76,7 @@ class Contents:
         if not self._contents or self._contents[-1].role != role:
             self._contents.append(OpenContent(role))
         content = self._contents[-1]
+        before = len(content.parts) + len(content.results)
         for part in turn.parts:
             if isinstance(part, ToolResult):
                 name = self._names.get(part.call_id) or part.name or part.call_id
@@ -98,3 +100,5 @@ class Contents:
             losses.add_extra(turn.extra)
         if self._goal.own and turn.parts == (Text(text=""),) and not content.parts:
             content.parts.append({"text": ""})
+        if len(content.parts) + len(content.results) == before:
+            check_turn(turn)

@@ -10,6 +10,7 @@ from gateway_core import (
     AnyPart,
     Foreign,
     Media,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Text,
@@ -68,15 +69,15 @@ def write_part(part: AnyPart, goal: Goal) -> Json | None:
     return None
 
 
-def _write_media(media: Media, goal: Goal) -> Json | None:
+def _write_media(media: Media, goal: Goal) -> Json:
+    """Raises PartUnsupported for a medium that this provider cannot read."""
     if media.name is not None and not goal.own:
         goal.losses.add("file_name")
     if media.detail not in (None, "auto"):
         goal.losses.add("detail")
     written = write_media(media, goal.provider, goal.own)
     if written is None:
-        goal.losses.add("file_id" if media.file_id is not None else media.kind)
-        return None
+        raise PartUnsupported(media.kind)
     signed = _sign(written, media, goal) if media.file_id is None else written
     return _add_extra(signed, media, goal)
 
@@ -98,9 +99,9 @@ def write_result(result: ToolResult, name: str, goal: Goal) -> tuple[Json, list[
     held: list[Json] = []
     beside: list[Json] = []
     for piece in result.content:
-        written = _write_media(piece, goal) if isinstance(piece, Media) else None
-        if written is None or not isinstance(piece, Media):
+        if not isinstance(piece, Media):
             continue
+        written = _write_media(piece, goal)
         # Older models take media beside a function's result, not within it.
         fits = goal.traits.since(3)
         if fits and not goal.own:

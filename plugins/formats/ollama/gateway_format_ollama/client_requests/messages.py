@@ -19,6 +19,7 @@ from gateway_core import (
     Turn,
     unseal_id,
 )
+from gateway_formats.instructions import put_on_texts
 
 from .._arguments import as_text
 from .._dialect import BROKEN
@@ -41,15 +42,14 @@ def read_messages(rows: list[Members]) -> tuple[tuple[Text, ...], tuple[Turn, ..
     turns = [history.read(row) for row in rows]
     if not turns:
         raise BadRequest("messages must hold at least one message")
-    leading = 0
-    for turn in turns:
+    instructions: list[Text] = []
+    for index, turn in enumerate(turns):
+        texts = [part for part in turn.parts if isinstance(part, Text)]
         # A system message of nothing but text can stand as an instruction.
-        is_text = all(isinstance(part, Text) for part in turn.parts)
-        if turn.role != "system" or turn.extra or not is_text:
-            break
-        leading += 1
-    texts = [part for turn in turns[:leading] for part in turn.parts if isinstance(part, Text)]
-    return tuple(texts), tuple(turns[leading:])
+        if turn.role != "system" or len(texts) < len(turn.parts):
+            return tuple(instructions), tuple(turns[index:])
+        instructions += put_on_texts(texts, turn.extra)
+    return tuple(instructions), ()
 
 
 class _History:

@@ -17,6 +17,7 @@ from gateway_core import (
     Foreign,
     Losses,
     Media,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Text,
@@ -24,6 +25,8 @@ from gateway_core import (
     ToolResult,
     Turn,
 )
+from gateway_formats.instructions import take_from_text
+from gateway_formats.whole_turns import check_turn
 
 from .._arguments import as_object
 from .._media_types import split_data_url
@@ -52,10 +55,17 @@ class _Writer:
         self._names: dict[str, str] = {}
 
     def instructions(self, texts: Iterable[Text]) -> list[Message]:
-        contents = [text.text for text in texts if text.text]
+        contents: list[str] = []
+        members: dict[str, Raw] = {}
         for text in texts:
+            contents += (text.text,) if text.text else ()
+            if self._own:
+                text, carried = take_from_text(text)
+                members |= carried
             self._record_losses(text)
-        return [{"role": "system", "content": _BETWEEN.join(contents)}] if contents else []
+        if not contents:
+            return []
+        return [{"role": "system", "content": _BETWEEN.join(contents), **members}]
 
     def turn(self, turn: Turn) -> list[Message]:
         """The messages of a turn; none when nothing of it could be expressed."""
@@ -65,6 +75,8 @@ class _Writer:
             message = self._message(turn.role, others)
             if len(message) > 2 or message["content"] or not turn.parts:
                 messages.append(message)
+        if not messages:
+            check_turn(turn)
         if turn.name is not None:
             self._losses.add("name")
         if messages:
@@ -83,7 +95,8 @@ class _Writer:
             self._record_losses(thought)
         if thinking := "".join(thought.text for thought in thoughts):
             message["thinking"] = thinking
-        if images := self._images(part for part in parts if isinstance(part, Media)):
+        media = [part for part in parts if isinstance(part, Media)]
+        if images := self._images(media, is_attached=role != "assistant"):
             message["images"] = images
         calls: list[Message] = []
         for part in parts:
@@ -104,7 +117,8 @@ class _Writer:
             self._losses.add("failed")
         texts = [text for piece in part.content for text in self._texts(piece)]
         message: Message = {"role": "tool", "content": _BETWEEN.join(texts)}
-        if images := self._images(piece for piece in part.content if isinstance(piece, Media)):
+        media = [piece for piece in part.content if isinstance(piece, Media)]
+        if images := self._images(media, is_attached=True):
             message["images"] = images
         # A result names its tool, not its call: https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-with-history-with-tools
         if name := part.name or self._names.get(part.call_id):
@@ -131,8 +145,11 @@ class _Writer:
                 return (f"{part.name}\n{text}" if part.name else text,)
         return ()
 
-    def _images(self, parts: Iterable[Media]) -> list[str]:
-        """Base64 images; the server fetches nothing, so other ways to name media are lost."""
+    def _images(self, parts: Iterable[Media], *, is_attached: bool) -> list[str]:
+        """Base64 images; the server takes nothing else.
+
+        Raises PartUnsupported for a medium that a user or a tool has attached.
+        """
         images: list[str] = []
         for part in parts:
             self._record_losses(part)
@@ -143,7 +160,9 @@ class _Writer:
             if part.kind == "image" and data is not None:
                 images.append(data)
             elif part.text is None:
-                self._losses.add(part.kind if part.file_id is None else "file_id")
+                if is_attached:
+                    raise PartUnsupported(part.kind)
+                self._losses.add(part.kind)
             if part.detail is not None:
                 self._losses.add("detail")
         return images

@@ -23,6 +23,7 @@ from gateway_core import (
     Turn,
     unseal_id,
 )
+from gateway_formats.instructions import put_on_texts
 
 from .._dialect import DIALECT, MESSAGE, ON_MESSAGE
 from .._namespaces import flat_name
@@ -89,7 +90,7 @@ class History:
             if self.turns or self._parts or len(texts) < len(parts):
                 self._add_turn(Turn("system", parts, extra=_read_rest(item)))
             else:
-                self.instructions += texts
+                self.instructions += put_on_texts(texts, _read_rest(item))
 
     def _add_turn(self, turn: Turn) -> None:
         self.close()
@@ -153,7 +154,9 @@ class History:
 
     def _add_foreign(self, raw: Raw, item: Members, kind: str) -> None:
         # Outputs of the client's side belong to the user, everything else to the model.
-        mine = kind.endswith(("_output", "_response")) or kind == "item_reference"
+        # A reference to thinking stands where the model thought.
+        is_reference = kind == "item_reference" and not (item.text("id") or "").startswith("rs_")
+        mine = kind.endswith(("_output", "_response")) or is_reference
         self._add("user" if mine else "assistant", (Foreign(dialect=DIALECT, type=kind, raw=raw),))
 
     def _read_extra(self, item: Members) -> dict[str, Raw]:

@@ -26,6 +26,7 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
+from gateway_formats.sequence import Sequencer
 
 from .._dialect import DIALECT, MESSAGE, is_on_message
 from .._frames import Frames, opening
@@ -59,6 +60,7 @@ class Writer:
         self._custom = custom_names(request.tools)
         self._losses = losses
         self._out = Frames()
+        self._sequence = Sequencer()
         self._list = OutputList(self._out)
         self._pieces: dict[int, Piece] = {}
         self._items: dict[int, int] = {}
@@ -71,10 +73,16 @@ class Writer:
         self._over = False
 
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
+        only = events[0] if len(events) == 1 else None
+        if not isinstance(only, PartGrew) or not self._sequence.passes(only):
+            if any(isinstance(event, PartStarted) and event.choice for event in events):
+                self._losses.add("candidates")
+            # The vendor's own items never overlap, and its clients keep one open at a time.
+            events = self._sequence.feed(events)
         for event in events:
             if isinstance(event, PartGrew):
                 piece = self._pieces.get(event.index)
-                if piece is not None and not event.choice and not self._over:
+                if piece is not None and not self._over:
                     piece.grow(event.text, event.logprobs, self._out)
             elif not self._over:
                 match event:
@@ -94,8 +102,6 @@ class Writer:
                     case CitationAdded(index, citation, 0):
                         if index in self._pieces:
                             self._pieces[index].cite(citation)
-                    case PartStarted():
-                        self._losses.add("candidates")
                     case UsageReported(usage):
                         self._usage = usage
                     case ChoiceEnded(choice=0):
@@ -120,11 +126,12 @@ class Writer:
         if not self._started:
             self._fail(ReplyFailed("The answer never began"))
             return self._out.take()
+        left_open = self.feed((self._ended,))  # Parts that nobody has ended are over now.
         self._over = True
         final = self.response()
         kind = self._final_status()[0].decode()
         self._out.add(opening(f"response.{kind}", b'"response":' + final))
-        return self._out.take()
+        return left_open + self._out.take()
 
     def response(self) -> bytes:
         """The final object, once everything has been fed."""

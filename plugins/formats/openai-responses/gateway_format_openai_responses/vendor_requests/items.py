@@ -18,6 +18,8 @@ from gateway_core import (
     ToolResult,
     Turn,
 )
+from gateway_formats.instructions import take_from_text
+from gateway_formats.whole_turns import check_turn
 
 from .._dialect import DIALECT, MESSAGE, is_on_message
 from .._namespaces import namespaced_names
@@ -46,9 +48,11 @@ class Items:
 
     def add_instructions(self, texts: Iterable[Text]) -> None:
         for text in texts:
-            self._add_message("developer", (text,), {})
+            text, members = take_from_text(text) if self._scope.own else (text, {})
+            self._add_message("developer", (text,), members)
 
     def add(self, turn: Turn) -> None:
+        before = len(self.written)
         if turn.name is not None:
             self._scope.losses.add("name")
         if turn.role == "assistant":
@@ -76,6 +80,8 @@ class Items:
                 content = []
                 self.written.append(item)
             self._add_message("user", content, turn.extra)
+        if len(self.written) == before:
+            check_turn(turn)
 
     def _record_losses(self, result: ToolResult) -> None:
         """Record what a result carries that this dialect has no member for."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gateway_core import Media
+from gateway_core import Media, PartUnsupported
 
 from .._dialect import BREAKPOINT
 from .._scope import Scope
@@ -33,14 +33,12 @@ def write_cache(piece: dict[str, Any], cache: str | None, scope: Scope) -> None:
     piece[BREAKPOINT] = {"mode": "explicit", **({"ttl": "12h"} if cache == "1h" else {})}
 
 
-def write_media(media: Media, scope: Scope) -> dict[str, Any] | None:
-    """A piece of content, or ``None``, with the loss noted, for what has no equivalent."""
+def write_media(media: Media, scope: Scope) -> dict[str, Any]:
+    """A piece of content. Raises PartUnsupported for what has no equivalent."""
     write = _WRITERS.get(media.kind)
     piece = None if write is None else write(media, scope)
     if piece is None:
-        is_only_an_id = media.file_id is not None and media.data is None and media.url is None
-        scope.losses.add("file_id" if is_only_an_id else media.kind)
-        return None
+        raise PartUnsupported(media.kind)
     write_cache(piece, media.cache, scope)
     scope.put_extra(piece, media.extra)
     return piece

@@ -69,7 +69,10 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
 def _write_input(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
     items = Items(scope, conversation)
     instructions = [text for text in conversation.instructions if text.text]
-    plain = instructions and instructions[0].cache is None and not instructions[0].extra
+    has_members = bool(instructions) and bool(instructions[0].extra)
+    plain = instructions and instructions[0].cache is None and not (scope.own and has_members)
+    if plain and has_members:
+        scope.losses.add_extra(instructions[0].extra)
     items.add_instructions(instructions[1:] if plain else instructions)
     for turn in conversation.turns:
         items.add(turn)

@@ -15,8 +15,10 @@ from gateway_core import (
     StreamEvent,
     Text,
     ToolCall,
+    UpstreamError,
     UsageReported,
 )
+from gateway_formats.fold import as_failure, unfold
 from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 from gateway_formats.sse import EventDecoder, FrameTooLong
 
@@ -42,6 +44,7 @@ from ..vendor_replies import (
     decode_answer,
     finish_of,
     has_rows,
+    read_reply,
     rows_of,
     rows_of_message,
 )
@@ -93,6 +96,13 @@ class Reader:
     def close(self) -> Sequence[StreamEvent]:
         if self._over:
             return ()
+        if not self._started and (body := bytes(self._frames.held)).lstrip()[:1] == b"{":
+            # The vendor did not stream as requested, or sent an error as plain JSON.
+            self._over = True
+            try:
+                return unfold(read_reply(body))
+            except UpstreamError as error:
+                return [as_failure(error)]
         events = self._read(self._frames.close())
         return events if self._over else self._fail(events, ReplyFailed(CUT_SHORT))
 

@@ -18,8 +18,9 @@ from gateway_core import (
     Turn,
     unseal_id,
 )
+from gateway_formats.instructions import put_on_texts
 
-from .._contents import OWN, image_at, read_content
+from .._contents import OWN, image_at, read_content, take_cache
 from .._history import take_history, take_signature, without_repeats
 from .._members import (
     UNREADABLE,
@@ -153,14 +154,14 @@ class _Reader:
         self._in_results = False
         if role in ("system", "developer", "user"):
             parts = read_content(take(members, "content"), f"{where}.content")
+            texts = [part for part in parts if isinstance(part, Text)]
+            if role != "user" and not self.turns and len(texts) == len(parts):
+                cache = take_cache(members)
+                self.instructions += put_on_texts(texts, rest(members), cache=cache)
+                return
             name = take_text(members, "name", f"{where}.")
             turn = Turn("user" if role == "user" else "system", parts, name, rest(members))
-            texts = [part for part in parts if isinstance(part, Text)]
-            stands_first = not self.turns and name is None and not turn.extra
-            if role != "user" and stands_first and len(texts) == len(parts):
-                self.instructions += texts
-            else:
-                self.turns.append(turn)
+            self.turns.append(turn)
         elif role == "assistant":
             turn = _read_assistant_turn(members, where, index)
             self._waiting = [part for part in turn.parts if isinstance(part, ToolCall)]

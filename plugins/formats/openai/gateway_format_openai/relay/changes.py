@@ -3,13 +3,13 @@
 import msgspec
 from msgspec import Raw
 
-from gateway_core import Call, Losses, Relay, Target
+from gateway_core import Call, Losses, Relay, Target, Usage
 from gateway_formats.relay import WholeRelay
 
 from .._members import encode, is_empty_list, is_list, is_null, is_object, items_of, object_of
 from ..client_requests import read_request
 from ..vendor_requests import limit_name, write_request
-from .watch import ChatRelay, ChatWatch, read_whole
+from .watch import ChatRelay, ChatWatch, look_at_whole
 
 Members = dict[str, Raw]
 
@@ -56,7 +56,7 @@ def begin_relay(call: Call, target: Target, members: Members) -> Relay:
             members["messages"] = Raw(encode(messages))
     if not call.stream:
         hides_thinking = call.headers.get("x-gateway-reasoning") == "off"
-        return QuietRelay() if hides_thinking else WholeRelay(read_whole)
+        return QuietRelay() if hides_thinking else AnswerRelay()
     # Usage is requested even where the client does not want it, because the gateway records it.
     raw = members.get("stream_options")
     stream_options = object_of(raw, "stream_options") if raw is not None and is_object(raw) else {}
@@ -70,11 +70,39 @@ def begin_relay(call: Call, target: Target, members: Members) -> Relay:
     return ChatRelay(ChatWatch(hides_usage=not wants_usage))
 
 
-class QuietRelay(WholeRelay):
-    """A whole answer without its thinking, where it holds anything else."""
+class AnswerRelay(WholeRelay):
+    """A whole answer. A content that is an object is the text of the answer."""
 
     def __init__(self) -> None:
-        super().__init__(read_whole)
+        super().__init__(self._look)
+        self._has_objects = False
+
+    def _look(self, body: bytes) -> tuple[Usage | None, int]:
+        usage, length, self._has_objects = look_at_whole(body)
+        return usage, length
+
+    def close(self) -> bytes:
+        body = super().close()
+        return _write_objects_as_text(body) if body and self._has_objects else body
+
+
+def _write_objects_as_text(body: bytes) -> bytes:
+    # https://developers.cloudflare.com/workers-ai/features/json-mode/
+    answer = _members(body)
+    choices = _list(answer["choices"])
+    for choice in choices:
+        raw = choice.get("message")
+        message = _members(raw) if raw is not None and is_object(raw) else {}
+        content = message.get("content")
+        if content is not None and is_object(content):
+            message["content"] = Raw(encode(bytes(content).decode()))
+            choice["message"] = Raw(encode(message))
+    answer["choices"] = Raw(encode(choices))
+    return encode(answer)
+
+
+class QuietRelay(AnswerRelay):
+    """A whole answer without its thinking, where it holds anything else."""
 
     def close(self) -> bytes:
         body = super().close()

@@ -1,5 +1,6 @@
 """Passing an answer through to a client that speaks this dialect too."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -7,7 +8,7 @@ from msgspec import Struct
 
 from gateway_core import ReplyFailed, UpstreamError, Usage
 from gateway_formats.fold import as_error, as_failure
-from gateway_formats.relay import StreamRelay
+from gateway_formats.relay import StreamRelay, Taker
 
 from .._frames import DONE_FRAME, failure_frame
 from .._members import encode
@@ -57,6 +58,9 @@ class _ChunkGlance(Struct, gc=False):
     error: Any = None
 
 
+_NULLS = (b',"usage":null', b', "usage": null')
+"""As vendors write it; within a string the quotation marks would be escaped."""
+
 _glance = msgspec.json.Decoder(_ChunkGlance).decode
 
 
@@ -72,6 +76,7 @@ class ChatWatch:
         "done",
         "ended",
         "started",
+        "stripped",
         "usage",
     )
 
@@ -83,6 +88,8 @@ class ChatWatch:
         self.done = False
         """Whether the end marker has passed."""
         self.closing = False
+        self.stripped = b""
+        """A null that every chunk brings although its client did not ask for usage."""
         self._hides_usage = hides_usage
         self._seen: set[int] = set()
         self._finished: set[int] = set()
@@ -101,6 +108,8 @@ class ChatWatch:
                 return ReplyFailed(EMPTY)
             self.done = self.ended = True
             return True
+        if self._hides_usage and not self._seen:
+            self.stripped = next((null for null in _NULLS if null in data), b"")
         chunk = _glance(data)
         choices = chunk.choices or ()
         may_fail = chunk.error is not None or (not choices and chunk.usage is None)
@@ -143,19 +152,26 @@ class ChatWatch:
 
 def read_whole(body: bytes) -> tuple[Usage | None, int]:
     """Usage and length of a whole answer. Raises UpstreamError for an error in disguise."""
+    usage, length, _ = look_at_whole(body)
+    return usage, length
+
+
+def look_at_whole(body: bytes) -> tuple[Usage | None, int, bool]:
+    """The same, and whether a content is an object instead of text."""
     chunk = _glance(body)
     if chunk.error is not None or not chunk.choices:
         error = read_failure(body)
         if error is not None or not chunk.choices:
             raise error or UpstreamError(EMPTY)
-    length = 0
+    length, has_objects = 0, False
     for choice in chunk.choices:
         if choice.error is not None:
             raise as_error(_failure_of(choice.error))
         message = choice.message or choice.delta
         if message is not None:
             length += _length(message)
-    return usage_in(chunk.usage, chunk.x_groq), length
+            has_objects = has_objects or isinstance(message.content, dict)
+    return usage_in(chunk.usage, chunk.x_groq), length, has_objects
 
 
 def _failure_of(error: object) -> ReplyFailed:
@@ -201,15 +217,27 @@ def _call_length(call: _CallTexts | None) -> int:
 
 
 class ChatRelay(StreamRelay):
-    """Adds the end marker that a few vendors leave out."""
+    """Adds the end marker that a few vendors leave out, and takes out what nobody asked for."""
 
     def __init__(self, watch: ChatWatch) -> None:
         super().__init__(watch)
         self._chat = watch
 
+    @property
+    def passing(self) -> Callable[[Taker, Taker], Taker] | None:
+        return None if self._chat.stripped else self._passing
+
+    def feed(self, chunk: bytes) -> bytes:
+        passed = super().feed(chunk)
+        stripped = self._chat.stripped
+        # Typed clients refuse a usage that is null: the API sends it only to those that ask.
+        return passed.replace(stripped, b"") if stripped else passed
+
     def close(self) -> bytes:
         self._chat.begin_close()
         passed = super().close()
+        if self._chat.stripped:
+            passed = passed.replace(self._chat.stripped, b"")
         if self.failure is None and not self._chat.done:
             self._chat.done = True
             passed += DONE_FRAME

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from gateway_core import AnyPart, Foreign, Media, Reasoning, Refusal, Text, ToolCall, Turn
+from gateway_formats.whole_turns import check_turn
 
 from .._history import write_details, write_signature
 from .._members import encode, merge
@@ -65,7 +66,10 @@ def write_assistant_message(turn: Turn, draft: Draft, expects_thinking: bool) ->
                 draft.losses.add("reasoning_signature")
     if calls:
         message["tool_calls"] = [_write_call(call, draft) for call in calls]
-    return message if len(message) > 2 or content or not turn.parts else None
+    if len(message) > 2 or content or not turn.parts:
+        return message
+    check_turn(turn)
+    return None
 
 
 def _split_thinking(

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from gateway_core import AnyPart, Foreign, Media, Reasoning, Refusal, Text
+from gateway_core import AnyPart, Foreign, Media, PartUnsupported, Reasoning, Refusal, Text
 
 from .._members import DIALECT, merge
 from .draft import Draft
@@ -35,7 +35,10 @@ def write_content(parts: Iterable[AnyPart], draft: Draft, separator: str = "\n\n
 
 
 def _write_piece(part: AnyPart, draft: Draft) -> Piece | None:
-    """A part that can stand in a content list; ``None``, noted as lost, for any other."""
+    """A part that can stand in a content list; ``None``, noted as lost, for any other.
+
+    Raises PartUnsupported for a medium that this vendor does not take.
+    """
     piece: dict[str, Any] | None = None
     match part:
         case Foreign():
@@ -53,7 +56,7 @@ def _write_piece(part: AnyPart, draft: Draft) -> Piece | None:
         case Media():
             piece = _write_media(part, draft)
             if piece is None:
-                draft.losses.add("file_id" if part.file_id else part.kind)
+                raise PartUnsupported(part.kind)
         case _:
             pass
     if piece is None or isinstance(part, Foreign):
@@ -76,6 +79,10 @@ def _write_media(part: Media, draft: Draft) -> dict[str, Any] | None:
             detail = {"detail": part.detail} if part.detail else {}
             return {"type": "image_url", "image_url": {"url": url, **detail}}
         case "audio":
+            if draft.own and part.media_type is None:
+                # A vendor of this dialect takes an address or plain base64 as they are.
+                # https://docs.mistral.ai/capabilities/audio
+                return {"type": "input_audio", "input_audio": part.data or part.url}
             if part.data is None:
                 return None
             subtype = (part.media_type or "audio/wav").partition(";")[0].rpartition("/")[2]

@@ -1,7 +1,9 @@
 """Instructions and turns, written as the messages of a request."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from msgspec import Raw
 
 from gateway_core import (
     AnyPart,
@@ -13,6 +15,8 @@ from gateway_core import (
     ToolResult,
     Turn,
 )
+from gateway_formats.instructions import take_from_text
+from gateway_formats.whole_turns import check_turn
 
 from .._members import merge
 from .assistant import write_assistant_message
@@ -29,8 +33,7 @@ def write_messages(
     conversation: Conversation, instructions: Sequence[Text], draft: Draft
 ) -> list[Message]:
     messages: list[Message] = []
-    if instructions and (content := write_content(instructions, draft)):
-        messages.append({"role": draft.switches.system_role, "content": content})
+    messages += _write_instructions(instructions, draft)
     # Whether the model thinks is known from its catalog row or from what the request demands.
     thinking, reasons = conversation.thinking, draft.target.model.reasoning
     if thinking is None or thinking.enabled is False:
@@ -47,6 +50,22 @@ def write_messages(
         else:
             messages += _write_other_turn(turn, draft)
     return messages
+
+
+def _write_instructions(instructions: Sequence[Text], draft: Draft) -> Iterable[Message]:
+    """One message, and one more for each that came with members of its own dialect."""
+    groups: list[tuple[list[Text], Mapping[str, Raw]]] = [([], {})]
+    for text in instructions:
+        if draft.own and text.extra:
+            text, carried = take_from_text(text)
+            if carried:
+                groups.append(([], carried))
+        groups[-1][0].append(text)
+    for texts, members in groups:
+        if texts and (content := write_content(texts, draft)):
+            message: Message = {"role": draft.switches.system_role, "content": content}
+            merge(message, members)
+            yield message
 
 
 def _write_other_turn(turn: Turn, draft: Draft) -> Iterable[Message]:
@@ -92,7 +111,8 @@ def _write_other_turn(turn: Turn, draft: Draft) -> Iterable[Message]:
     writable = [part for part in parts if not isinstance(part, ToolCall | Reasoning)]
     content = write_content(writable, draft)
     if not content and parts:
-        return  # nothing of this turn could be carried
+        check_turn(turn)
+        return
     role = draft.switches.system_role if turn.role == "system" else "user"
     message: Message = {"role": role, "content": content}
     if turn.name is not None:

@@ -30,7 +30,7 @@ from .._chunks import CallDelta, Delta, Function, tokens_in
 from .._contents import read_citation, split_data_url, thinking_text
 from .._finish import read_finish
 from .._history import read_detail, read_signature
-from .._members import DIALECT, anything_of
+from .._members import DIALECT, anything_of, encode
 from .calls import Calls, arguments_text
 from .speech import Speech
 
@@ -103,6 +103,8 @@ class OpenChoice:
                 if self._kind != _TEXT:
                     self._open(_TEXT, _EMPTY[_TEXT], out)
                 out.append(PartGrew(self._part, content, self._index))
+            elif isinstance(content, dict):
+                self._grow(_TEXT, encode(content).decode(), out)
             else:
                 self._take_pieces(content, out)
         if delta.refusal and isinstance(delta.refusal, str):

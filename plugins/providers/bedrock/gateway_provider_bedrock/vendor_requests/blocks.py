@@ -13,6 +13,7 @@ from gateway_core import (
     Foreign,
     Losses,
     Media,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Text,
@@ -28,8 +29,6 @@ from .models import Traits
 
 # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
-_NOT_IN_RESULTS = {"cachePoint": "cache_control", "audio": "audio"}
-"""Blocks that a tool's result may not hold, and what is lost with them."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _raw = msgspec.json.Decoder(Raw)
@@ -102,11 +101,13 @@ class BlockWriter:
         return []
 
     def _result(self, part: ToolResult) -> Block:
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultContentBlock.html
+        if any(isinstance(piece, Media) and piece.kind == "audio" for piece in part.content):
+            raise PartUnsupported("audio")
         content = [block for piece in part.content for block in self._write_part(piece)]
-        allowed = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
-        for block in content:
-            for name in block.keys() & _NOT_IN_RESULTS.keys():
-                self._losses.add(_NOT_IN_RESULTS[name])
+        allowed = [block for block in content if "cachePoint" not in block]
+        if len(allowed) < len(content):
+            self._losses.add("cache_control")
         result: Block = {"toolUseId": own_id(part.call_id), "content": allowed or [{"json": {}}]}
         # status is for some models only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
         if part.failed and self._traits.statuses:

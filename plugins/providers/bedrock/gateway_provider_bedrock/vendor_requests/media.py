@@ -8,7 +8,7 @@ import base64
 import re
 from typing import Any
 
-from gateway_core import Losses, Media
+from gateway_core import Losses, Media, PartUnsupported
 
 Block = dict[str, Any]
 
@@ -51,22 +51,24 @@ class MediaWriter:
         self._names: set[str] = set()
 
     def write(self, part: Media) -> list[Block]:
-        """One block; none, and a loss, for media that Converse cannot take."""
+        """One block; none for an empty document. Raises PartUnsupported for media that Converse
+        cannot take."""
+        if part.kind == "document" and part.text == "":
+            self._losses.add(part.kind)
+            return []
         if part.detail is not None:
             self._losses.add("detail")
         source: Block | None = None
         if part.data is not None:
             source = {"bytes": part.data}
         elif part.text is not None and part.kind == "document":
-            if part.text:
-                source = {"bytes": base64.b64encode(part.text.encode()).decode()}
+            source = {"bytes": base64.b64encode(part.text.encode()).decode()}
         # The service fetches from S3 only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageSource.html
         elif part.url is not None and part.url.startswith(_S3):
             source = {"s3Location": {"uri": part.url}}
         form = _format(part)
         if source is None or form is None:
-            self._losses.add(part.kind if part.file_id is None else "file_id")
-            return []
+            raise PartUnsupported(part.kind)
         block: Block = {"format": form, "source": source}
         if part.kind == "document":
             # The name's alphabet: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html

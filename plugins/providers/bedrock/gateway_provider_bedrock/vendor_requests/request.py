@@ -18,6 +18,7 @@ from gateway_core import (
     ToolResult,
     Turn,
 )
+from gateway_formats.whole_turns import check_turn
 
 from .._answer import DIALECT
 from .blocks import BlockWriter
@@ -102,6 +103,7 @@ def _write_turn(turn: Turn, writer: BlockWriter, losses: Losses) -> Iterator[Mes
             return True
         return turn.role == "assistant" and not isinstance(part, ToolResult)
 
+    is_empty = True
     for by_assistant, parts in groupby(turn.parts, is_assistants):
         content: list[Block] = []
         for part in parts:
@@ -110,7 +112,10 @@ def _write_turn(turn: Turn, writer: BlockWriter, losses: Losses) -> Iterator[Mes
                 losses.add(part.kind)
             else:
                 content += writer.write((part,))
+        is_empty = is_empty and not content
         yield Message("assistant" if by_assistant else "user", content)
+    if is_empty:
+        check_turn(turn)
 
 
 def _switches(

@@ -18,6 +18,7 @@ from gateway_core import (
     Foreign,
     Losses,
     Media,
+    PartUnsupported,
     Reasoning,
     Refusal,
     Text,
@@ -25,6 +26,7 @@ from gateway_core import (
     ToolResult,
     Turn,
 )
+from gateway_formats.whole_turns import check_turn
 
 from .._citations import DOCUMENT_ID
 from .._shapes import BROKEN
@@ -48,6 +50,8 @@ class MessageWriter:
 
     def write(self, conversation: Conversation) -> list[Row]:
         messages: list[Row] = []
+        for text in conversation.instructions:
+            self._record_losses(text)
         if texts := self._texts(conversation.instructions):
             messages.append({"role": "system", "content": _BETWEEN.join(texts)})
         for turn in conversation.turns:
@@ -62,11 +66,15 @@ class MessageWriter:
             self._record_losses(part)
         if turn.role == "assistant":
             message = self._assistant(turn.parts)
-            return [message] if len(message) > 1 else []
+            if len(message) > 1:
+                return [message]
+            check_turn(turn)
+            return []
         results = [self._result(part) for part in turn.parts if isinstance(part, ToolResult)]
         others = [part for part in turn.parts if not isinstance(part, ToolResult)]
         texts = self._texts(others)
         images: list[Row] = []
+        documents = len(self.documents)
         for part in others:
             if not isinstance(part, Media):
                 continue
@@ -82,18 +90,24 @@ class MessageWriter:
                 number = DOCUMENT_ID.format(len(self.documents))
                 self.documents.append({"id": number, "data": _document(part, part.text)})
             else:
-                self._losses.add(part.kind if part.file_id is None else "file_id")
+                raise PartUnsupported(part.kind)
         content: str | list[Row] = _BETWEEN.join(texts)
         if images:
             content = [*({"type": "text", "text": text} for text in texts), *images]
-        return [*results, {"role": turn.role, "content": content}] if content else results
+        if content:
+            return [*results, {"role": turn.role, "content": content}]
+        if not results and len(self.documents) == documents:
+            check_turn(turn)
+        return results
 
     def _assistant(self, parts: Sequence[AnyPart]) -> Row:
         thinking = "".join(part.text for part in parts if isinstance(part, Reasoning))
         text = "".join(self._texts(parts))
         calls: list[Row] = []
         for part in parts:
-            if isinstance(part, ToolCall):
+            if isinstance(part, Media):
+                self._losses.add(part.kind)
+            elif isinstance(part, ToolCall):
                 function = {"name": part.name, "arguments": _arguments(part.arguments)}
                 calls.append({"id": part.id, "type": "function", "function": function})
         blocks: list[Row] = []
@@ -129,7 +143,7 @@ class MessageWriter:
                 data = _document(piece, piece.text)
                 blocks.append({"type": "document", "document": {"data": data}})
             else:
-                self._losses.add(piece.kind if piece.file_id is None else "file_id")
+                raise PartUnsupported(piece.kind)
         is_plain = len(blocks) == 1 and "text" in blocks[0]
         # A tool message requires content: https://docs.cohere.com/reference/chat
         content = blocks[0]["text"] if is_plain else blocks or "{}"
