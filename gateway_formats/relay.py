@@ -36,13 +36,14 @@ class Watch(Protocol):
     """True once the frame that properly ends a stream has passed."""
     characters: int
 
-    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
+    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str | bytes:
         """Note what a frame says.
 
-        True lets it pass, False leaves it out, a ReplyFailed says that the frame
-        is the vendor's own error. A text lets it pass too and says that the frame
-        did nothing but add this text to ``characters``: the next frames may differ
-        from it in their text alone, and then are not looked at but only counted.
+        True lets it pass, False leaves it out, bytes are a whole frame that takes its
+        place, a ReplyFailed says that the frame is the vendor's own error. A text lets
+        it pass too and says that the frame did nothing but add this text to
+        ``characters``: the next frames may differ from it in their text alone, and then
+        are not looked at but only counted.
         Raises msgspec.MsgspecError for rubbish.
         """
         ...
@@ -148,8 +149,8 @@ class StreamRelay:
             template, seen = self._template, self._see(whole[at:end])
             if isinstance(seen, ReplyFailed):
                 return b"".join((*kept, whole[begin:at], self.fail(seen)))
-            if not seen:
-                kept.append(whole[begin:at])
+            if seen is not True:
+                kept += (whole[begin:at], seen or b"")
                 begin = end
             at = end if self._template is template else self._run(whole, end)
         return b"".join((*kept, whole[begin:])) if begin else whole
@@ -163,7 +164,7 @@ class StreamRelay:
         self.watch.characters += length
         return end if length else at
 
-    def _see(self, frame: bytes) -> ReplyFailed | bool:
+    def _see(self, frame: bytes) -> ReplyFailed | bool | bytes:
         length = 0 if self._template is None else self._template.length(frame)
         if length:
             self.watch.characters += length
@@ -184,13 +185,15 @@ class StreamRelay:
             if isinstance(seen, ReplyFailed):
                 before = frames[:index] if passing is frames else passing
                 return _joined(before, end) + self.fail(seen)
-            if seen is False:
-                passing = frames[:index] if passing is frames else passing
-            elif passing is not frames:
+            if (seen is False or isinstance(seen, bytes)) and passing is frames:
+                passing = frames[:index]
+            if isinstance(seen, bytes):
+                passing.append(seen.removesuffix(end))
+            elif seen is not False and passing is not frames:
                 passing.append(block)
         return whole if passing is frames else _joined(passing, end)
 
-    def _look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
+    def _look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str | bytes:
         if not data:
             return True
         try:
