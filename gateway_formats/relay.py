@@ -39,11 +39,11 @@ class Watch(Protocol):
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str | bytes:
         """Note what a frame says.
 
-        True lets it pass, False leaves it out, a ReplyFailed says that the frame
-        is the vendor's own error. Bytes are whole frames that were missing before it,
-        and let it pass behind them. A text lets it pass too and says that the frame
-        did nothing but add this text to ``characters``: the next frames may differ
-        from it in their text alone, and then are not looked at but only counted.
+        True lets it pass, False leaves it out, bytes are whole frames that take its
+        place, a ReplyFailed says that the frame is the vendor's own error. A text lets
+        it pass too and says that the frame did nothing but add this text to
+        ``characters``: the next frames may differ from it in their text alone, and then
+        are not looked at but only counted.
         Raises msgspec.MsgspecError for rubbish.
         """
         ...
@@ -149,12 +149,9 @@ class StreamRelay:
             template, seen = self._template, self._see(whole[at:end])
             if isinstance(seen, ReplyFailed):
                 return b"".join((*kept, whole[begin:at], self.fail(seen)))
-            if not seen:
-                kept.append(whole[begin:at])
+            if seen is not True:
+                kept += (whole[begin:at], seen or b"")
                 begin = end
-            elif isinstance(seen, bytes):
-                kept.append(whole[begin:at] + seen)
-                begin = at
             at = end if self._template is template else self._run(whole, end)
         return b"".join((*kept, whole[begin:])) if kept else whole
 
@@ -188,12 +185,11 @@ class StreamRelay:
             if isinstance(seen, ReplyFailed):
                 before = frames[:index] if passing is frames else passing
                 return _joined(before, end) + self.fail(seen)
-            if seen is False:
-                passing = frames[:index] if passing is frames else passing
-            elif isinstance(seen, bytes):
-                passing = frames[:index] if passing is frames else passing
-                passing += (*split_frames(seen), block)
-            elif passing is not frames:
+            if (seen is False or isinstance(seen, bytes)) and passing is frames:
+                passing = frames[:index]
+            if isinstance(seen, bytes):
+                passing += split_lines(seen) if self._lines_only else split_frames(seen)
+            elif seen is not False and passing is not frames:
                 passing.append(block)
         return whole if passing is frames else _joined(passing, end)
 

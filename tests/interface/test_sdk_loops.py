@@ -90,8 +90,8 @@ def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
         messages += first.output
         for item in first.output:
             if item.type == "reasoning":
-                shown = [*item.summary, *(item.content or ())]
-                outcome.thought += "".join(each.text for each in shown)
+                # The one place where agents look, as they asked for a summary.
+                outcome.thought += "".join(each.text for each in item.summary)
             elif item.type == "function_call":
                 outcome.calls.append((item.name, json.loads(item.arguments)))
                 outcome.ids.append(item.call_id)
@@ -131,8 +131,14 @@ def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
             {"type": "tool_result", "tool_use_id": call_id, "content": content}
             for call_id, content in zip(outcome.ids, shown, strict=True)
         ]
+        # Agents drop the thinking of another model than the one that they asked.
+        kept = (
+            first.content
+            if first.model == model
+            else [block for block in first.content if block.type != "thinking"]
+        )
         messages += (
-            {"role": "assistant", "content": first.content},
+            {"role": "assistant", "content": kept},
             {"role": "user", "content": results},
         )
         outcome.done = "".join(block.text for block in ask().content)

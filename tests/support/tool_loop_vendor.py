@@ -1,4 +1,8 @@
-"""A vendor of every format that thinks, calls two tools at once, and then answers."""
+"""A vendor of every format that thinks, calls two tools at once, and then answers.
+
+Like the real ones, a generative-content and a responses vendor show their thinking only to who
+asks for it, and a messages vendor refuses a call that comes back without the thinking before it.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -88,7 +92,9 @@ def vendor(wire: str) -> Callable[[Asked], Said]:
     def say(asked: Asked) -> Said:
         body = asked.json()
         is_stream = body.get("stream") is True or "streamGenerateContent" in asked.target
-        whole, frames = _ANSWERS[wire](bool(HEAR[wire](body).results))
+        if wire == "claude" and _lacks_thinking(body):
+            return Said((json.dumps(_LACKS_THINKING).encode(),), 400)
+        whole, frames = _ANSWERS[wire](bool(HEAR[wire](body).results), _shows_thinking(wire, body))
         if not is_stream:
             return Said((json.dumps(whole).encode(),))
         if wire == "ollama":
@@ -97,6 +103,39 @@ def vendor(wire: str) -> Callable[[Asked], Said]:
         return Said.stream(*map(_framed, frames), content_type="text/event-stream")
 
     return say
+
+
+_LACKS_THINKING = {
+    "type": "error",
+    "error": {
+        "type": "invalid_request_error",
+        "message": "Expected `thinking`, but found `tool_use`",
+    },
+}
+
+
+def _lacks_thinking(body: Json) -> bool:
+    """Whether an assistant's calls came back without the thinking that led to them.
+    https://docs.claude.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks
+    """
+    if body.get("thinking", {}).get("type") not in ("enabled", "adaptive"):
+        return False
+    turns = [m["content"] for m in body["messages"] if m["role"] == "assistant"]
+    return any(
+        turn[0]["type"] != "thinking"
+        for turn in turns
+        if any(block["type"] == "tool_use" for block in turn)
+    )
+
+
+def _shows_thinking(wire: str, body: Json) -> bool:
+    if wire == "gemini":
+        thinking: Json = body.get("generationConfig", {}).get("thinkingConfig", {})
+        # The vendor takes both spellings, and its own library uses the second.
+        return True in (thinking.get("includeThoughts"), thinking.get("include_thoughts"))
+    if wire == "openai-responses":
+        return body.get("reasoning", {}).get("summary") not in (None, "none")
+    return True
 
 
 def _framed(frame: Any) -> bytes:
@@ -110,7 +149,7 @@ def _halves(text: str) -> list[str]:
     return [text[: len(text) // 2], text[len(text) // 2 :]]
 
 
-def _chat(is_done: bool) -> tuple[Json, Sequence[Any]]:
+def _chat(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     calls = [
         {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": json.dumps(a)}}
         for n, (name, a) in enumerate(CALLS)
@@ -143,12 +182,12 @@ def _chat(is_done: bool) -> tuple[Json, Sequence[Any]]:
     return {**head, "object": "chat.completion", "choices": [choice], "usage": usage}, told
 
 
-def _responses(is_done: bool) -> tuple[Json, Sequence[Any]]:
+def _responses(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     content = {"type": "output_text", "text": DONE if is_done else WORDS, "annotations": []}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed"}
     output: list[Json] = [{**message, "content": [content]}]
     if not is_done:
-        summary = [{"type": "summary_text", "text": THOUGHT}]
+        summary = [{"type": "summary_text", "text": THOUGHT}] if shows_thinking else []
         output.insert(0, {"id": "rs_1", "type": "reasoning", "summary": summary})
         output += (
             {
@@ -194,11 +233,11 @@ def _item_frames(place: int, item: Json) -> list[Json]:
         frames.append({"type": "response.output_text.done", **at, "text": part["text"]})
         frames.append({"type": "response.content_part.done", **at, "part": part})
     elif item["type"] == "reasoning":
-        part = item["summary"][0]
-        at = {**where, "summary_index": 0}
-        bare = {**part, "text": ""}
-        frames.append({"type": "response.reasoning_summary_part.added", **at, "part": bare})
-        frames += _grown("response.reasoning_summary_text", at, part["text"])
+        for part in item["summary"]:
+            at = {**where, "summary_index": 0}
+            bare = {**part, "text": ""}
+            frames.append({"type": "response.reasoning_summary_part.added", **at, "part": bare})
+            frames += _grown("response.reasoning_summary_text", at, part["text"])
     else:
         kind = "response.function_call_arguments"
         frames += _grown(kind, where, item["arguments"])
@@ -210,7 +249,7 @@ def _grown(kind: str, where: Json, text: str) -> list[Json]:
     return [{"type": f"{kind}.delta", **where, "delta": half} for half in _halves(text)]
 
 
-def _claude(is_done: bool) -> tuple[Json, Sequence[Any]]:
+def _claude(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     content: list[Json] = [{"type": "text", "text": DONE if is_done else WORDS}]
     if not is_done:
         content.insert(0, {"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"})
@@ -248,12 +287,14 @@ def _block_frames(place: int, block: Json) -> list[Json]:
     ]
 
 
-def _gemini(is_done: bool) -> tuple[Json, Sequence[Any]]:
+def _gemini(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     calls = [{"functionCall": {"name": name, "args": a}} for name, a in CALLS]
     parts: list[Json] = [{"text": DONE}]
     if not is_done:
         signed = {**calls[0], "thoughtSignature": "c2ln"}
-        parts = [{"text": THOUGHT, "thought": True}, {"text": WORDS}, signed, *calls[1:]]
+        parts = [{"text": WORDS}, signed, *calls[1:]]
+        if shows_thinking:
+            parts.insert(0, {"text": THOUGHT, "thought": True})
     head: Json = {"modelVersion": "m", "responseId": "r"}
     usage = {"promptTokenCount": 3, "candidatesTokenCount": 5, "totalTokenCount": 8}
 
@@ -270,7 +311,7 @@ def _gemini(is_done: bool) -> tuple[Json, Sequence[Any]]:
     return piece(parts, finishReason="STOP"), frames
 
 
-def _ollama(is_done: bool) -> tuple[Json, Sequence[Any]]:
+def _ollama(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     head: Json = {"model": "m", "created_at": "2026-01-01T00:00:00Z"}
     end = {"done": True, "done_reason": "stop", "prompt_eval_count": 3, "eval_count": 5}
     said: Json = {"role": "assistant", "content": DONE}
@@ -288,7 +329,7 @@ def _ollama(is_done: bool) -> tuple[Json, Sequence[Any]]:
     return {**head, "message": said, **end}, [*lines, {**line(), **end}]
 
 
-_ANSWERS: Mapping[str, Callable[[bool], tuple[Json, Sequence[Any]]]] = {
+_ANSWERS: Mapping[str, Callable[[bool, bool], tuple[Json, Sequence[Any]]]] = {
     "openai": _chat,
     "openai-responses": _responses,
     "claude": _claude,

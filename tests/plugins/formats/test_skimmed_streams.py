@@ -120,9 +120,9 @@ usual = st.builds(
 @given(st.lists(usual | usual | events | odd, max_size=10), st.sets(st.integers(0, 4000)))
 def test_messages(frames: list[str], cuts: set[int]) -> None:
     chunks = _cut(START + "".join(frames).encode("utf-8", "surrogatepass"), cuts)
-    watch: Any = Unskimmed(Watch())
+    watch: Any = Unskimmed(Watch(""))
 
-    assert told(StreamRelay(Watch()), chunks) == told(StreamRelay(watch), chunks)
+    assert told(StreamRelay(Watch("")), chunks) == told(StreamRelay(watch), chunks)
 
 
 @pytest.mark.parametrize("count", [3, relay.MOST_TEMPLATES + 20])

@@ -51,7 +51,9 @@ def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
         "id": make_message_id(reply.id),
         "type": "message",
         "role": "assistant",
-        "model": reply.model or request.model,
+        # Agents drop their thinking from an answer of another model than the one that they asked,
+        # and the vendor then refuses their next call.
+        "model": request.model or reply.model,
         "content": blocks,
         "stop_reason": write_stop_reason(
             choice.finish,

@@ -89,8 +89,8 @@ class ClaudeStreamWriter:
 
     def __init__(self, request: Conversation, losses: Losses) -> None:
         self._losses = losses
-        # Clients want a model's name in message_start, which some vendors leave out.
         self._requested_model = request.model
+        """What the answer is named after; see ``write_reply``."""
         # Blocks cannot interleave on this wire.
         self._sequence = Sequencer()
         self._held: ReplyStarted | None = None
@@ -184,7 +184,7 @@ class ClaudeStreamWriter:
             "id": make_message_id(held.id),
             "type": "message",
             "role": "assistant",
-            "model": held.model or self._requested_model,
+            "model": self._requested_model or held.model,
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,

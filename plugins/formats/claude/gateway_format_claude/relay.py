@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from gateway_core import Call, Relay, ReplyFailed, Target, Usage
 from gateway_formats.relay import StreamRelay, WholeRelay
 
-from ._dialect import NULL, PRESERVE, Unreadable
+from ._dialect import NULL, PRESERVE, Unreadable, decode_members, encode
 from ._frames import write_event
 from ._usage import Meter
 from .errors import SECOND_ANSWER, find_error, read_failure, write_error_frame
@@ -24,6 +24,7 @@ class WatchedDelta(Struct):
 
 
 class WatchedStart(Struct):
+    model: object = None
     usage: Raw = NULL
 
 
@@ -47,6 +48,7 @@ class WatchedMessage(Struct):
     """What the relay reads of a whole answer."""
 
     content: list[WatchedBlock]
+    model: object = None
     usage: Raw = NULL
 
 
@@ -55,9 +57,14 @@ _decode_message = msgspec.json.Decoder(WatchedMessage).decode
 
 
 class Watch:
-    """Looks at each frame: counts, and whether it can stand where it stands."""
+    """Looks at each frame: counts, and whether it can stand where it stands.
 
-    def __init__(self) -> None:
+    The answer names the model as the client did. Agents drop their thinking from an answer of
+    another model than the one that they asked, and the vendor then refuses their next call.
+    """
+
+    def __init__(self, requested_model: str) -> None:
+        self._requested_model = requested_model
         self.usage: Usage | None = None
         self.started = False
         self.ended = False
@@ -95,6 +102,10 @@ class Watch:
                     raise msgspec.ValidationError("a message_start without its message")
                 self._begun = True
                 self._note_usage(seen.message.usage)
+                if self._requested_model not in ("", seen.message.model):
+                    members = decode_members(data)
+                    members["message"] = Raw(name_model(members["message"], self._requested_model))
+                    return write_event({**members, "type": seen.type})
             case "error":
                 return read_failure(data)
             case "message_delta":
@@ -104,7 +115,9 @@ class Watch:
                 self._note_usage(seen.usage)
                 # A few servers leave out the ends of blocks, for which typed clients wait.
                 left = self._blocks.close_all()
-                return b"".join(map(_end_of_block, left)) if left else True
+                if not left:
+                    return True
+                return b"".join((*map(_end_of_block, left), _frame(event, data)))
             case "message_stop":
                 if not self._finishing:
                     raise msgspec.ValidationError("an end without its reason")
@@ -119,6 +132,10 @@ class Watch:
             self.usage = self._meter.usage()
 
 
+def _frame(event: bytes, data: bytes) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (event, data)
+
+
 def _end_of_block(index: int) -> bytes:
     return write_event({"type": "content_block_stop", "index": index})
 
@@ -130,18 +147,47 @@ def start_relay(call: Call, target: Target, members: dict[str, Raw]) -> Relay:
         completed = complete_messages(messages)
         if completed is not None:
             members["messages"] = completed
-    return StreamRelay(Watch()) if call.stream else WholeRelay(watch_whole)
+    return StreamRelay(Watch(call.model)) if call.stream else MessageRelay(call.model)
 
 
-def watch_whole(body: bytes) -> tuple[Usage | None, int]:
-    """Usage and length of a whole answer. Raises UpstreamError for an error with status 200."""
+class MessageRelay(WholeRelay):
+    """A whole answer, with the model's name as the client wrote it; see ``Watch``."""
+
+    def __init__(self, requested_model: str) -> None:
+        super().__init__(self._watch)
+        self._requested_model = requested_model
+        self._model: object = None
+
+    def close(self) -> bytes:
+        body = super().close()
+        if self.failure is not None or self._requested_model in ("", self._model):
+            return body
+        return name_model(body, self._requested_model)
+
+    def _watch(self, body: bytes) -> tuple[Usage | None, int]:
+        message = decode_message(body)
+        self._model = message.model
+        return measure(message)
+
+
+def name_model(message: bytes, model: str) -> bytes:
+    """A message with another ``model``; every other member keeps its bytes."""
+    return encode({**decode_members(message), "model": model})
+
+
+def decode_message(body: bytes) -> WatchedMessage:
+    """Raises UpstreamError for an error with status 200, and MsgspecError for no answer at all."""
     try:
-        message = _decode_message(body)
+        return _decode_message(body)
     except Unreadable:
         error = find_error(body)
         if error is not None:
             raise error from None
         raise
+
+
+def measure(message: WatchedMessage) -> tuple[Usage | None, int]:
+    """The usage and length of a whole answer."""
     meter = Meter()
     meter.read(message.usage)
     length = sum(

@@ -56,7 +56,7 @@ def test_the_least_answer(client: ClientSide) -> None:
         "id": "msg_r1",
         "type": "message",
         "role": "assistant",
-        "model": "m",
+        "model": "asked",
         "content": [{"type": "text", "text": "hi"}],
         "stop_reason": "end_turn",
         "stop_sequence": None,

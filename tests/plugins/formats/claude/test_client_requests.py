@@ -94,12 +94,12 @@ def test_system_messages_before_the_first_turn_are_instructions(ask: Ask) -> Non
         ),
         (
             {"thinking": {"type": "adaptive", "display": "summarized"}},
-            Thinking(enabled=True, budget=-1, show=True),
+            Thinking(enabled=True, budget=-1, show=True, summary="auto"),
             {},
         ),
         (
             {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}},
-            Thinking(enabled=True, effort="low"),
+            Thinking(enabled=True, effort="low", show=True),
             {},
         ),
         ({"output_config": {"effort": "max"}}, Thinking(effort="max"), {}),
@@ -109,7 +109,7 @@ def test_system_messages_before_the_first_turn_are_instructions(ask: Ask) -> Non
                 "thinking": {"type": "enabled", "budget_tokens": 2000},
                 "output_config": {"effort": "low", "task_budget": {"total": 1}},
             },
-            Thinking(enabled=True, budget=2000),
+            Thinking(enabled=True, budget=2000, show=True),
             {"output_config": {"effort": "low", "task_budget": {"total": 1}}},
         ),
         (

@@ -76,7 +76,7 @@ def test_a_stream_for_the_client(client: ClientSide) -> None:
                 "id": "msg_r1",
                 "type": "message",
                 "role": "assistant",
-                "model": "m",
+                "model": "asked",
                 "content": [],
                 "stop_reason": None,
                 "stop_sequence": None,

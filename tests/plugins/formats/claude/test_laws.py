@@ -119,15 +119,17 @@ own_tools = st.one_of(
         objects,
     ),
 )
+SUMMARIES = {"summarized": "auto", "omitted": None}
 wishes = st.one_of(
     st.none(),
     st.just(Thinking(enabled=False)),
     st.builds(Thinking, effort=st.sampled_from(["low", "high"])),
     st.builds(
-        Thinking,
-        enabled=st.just(True),
+        lambda budget, shown: Thinking(
+            enabled=True, budget=budget, show=shown != "omitted", summary=shown and SUMMARIES[shown]
+        ),
         budget=st.integers(1024, 5000),
-        show=st.sampled_from([None, True, False]),
+        shown=st.sampled_from([None, "summarized", "omitted"]),
     ),
 )
 

@@ -1,6 +1,7 @@
 """Recorded answers on their way to a client of the same format, whole and damaged ones."""
 
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,7 +73,10 @@ def length(delta: dict[str, Any]) -> int:
 
 
 def relayed(vendor: VendorSide, chunks: Sequence[bytes], *, stream: bool) -> tuple[bytes, Any]:
-    call = Call(kind=Kind.LLM, format="claude", model="m", stream=stream, body=b"{}")
+    # The client used the vendor's own name for the model.
+    named = re.search(rb'"model":\s*"([^"]*)"', b"".join(chunks))
+    model = named[1].decode() if named else "m"
+    call = Call(kind=Kind.LLM, format="claude", model=model, stream=stream, body=b"{}")
     relay = vendor.relay(call, TARGET, {})
     out = b"".join(relay.feed(chunk) for chunk in chunks)
     return out + relay.close(), relay

@@ -131,11 +131,20 @@ def test_effort_without_thinking_stays_so_for_clients_of_this_dialect(tell: Tell
 def test_whether_thinking_is_shown(
     tell: Tell, at: At, model: str, dialect: str, shown: str | None
 ) -> None:
-    wish = Thinking(enabled=True, effort="high", show=True)
+    wish = Thinking(enabled=True, effort="high", show=True, summary="auto")
 
     said, _ = tell(thinking(wish, dialect=dialect), at(model, longest=64000))
 
     assert said["thinking"].get("display") == shown
+
+
+def test_a_client_of_this_format_that_says_nothing_of_it_gets_what_the_model_shows(
+    tell: Tell,
+) -> None:
+    wish = Thinking(enabled=True, budget=2000, show=True)
+
+    assert "display" not in tell(thinking(wish, dialect="claude"))[0]["thinking"]
+    assert tell(thinking(wish, dialect="openai"))[0]["thinking"]["display"] == "summarized"
 
 
 def test_how_thinking_is_to_be_summed_up_is_recorded(tell: Tell) -> None:

@@ -69,7 +69,6 @@ def test_rubbish_in_a_stream_is_a_failure(vendor: VendorSide, frames: tuple[Any,
 ONLY_RELAYED: list[tuple[str, bytes]] = [
     ("a name that is not the type", frame(START).replace(b"event: message_start", b"event: x")),
     ("no name", b"data: " + json.dumps(START).encode() + b"\n\n"),
-    ("an end with a block open", stream(*HELLO[:3], ended(), STOP)),
     ("an end without its reason", stream(START, STOP)),
     ("a block behind the end", stream(*HELLO[:5], opened(1, type="text", text=""))),
     ("a negative index", stream(START, opened(-1, type="text", text=""))),

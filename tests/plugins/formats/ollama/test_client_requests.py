@@ -259,10 +259,10 @@ def test_a_limit_that_is_no_count_stays_in_its_own_dialect(ask: Any, limit: int)
 @pytest.mark.parametrize(
     ("think", "thinking"),
     [
-        (True, Thinking(enabled=True)),
+        (True, Thinking(enabled=True, show=True)),
         (False, Thinking(enabled=False)),
-        ("low", Thinking(enabled=True, effort="low")),
-        ("max", Thinking(enabled=True, effort="max")),
+        ("low", Thinking(enabled=True, effort="low", show=True)),
+        ("max", Thinking(enabled=True, effort="max", show=True)),
         (None, None),
     ],
 )

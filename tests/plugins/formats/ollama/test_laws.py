@@ -119,9 +119,12 @@ samplings = st.builds(
     top_logprobs=st.none() | st.integers(0, 20),
 )
 thinkings = st.none() | st.one_of(
-    st.builds(Thinking, enabled=st.booleans()),
+    st.sampled_from([Thinking(enabled=True, show=True), Thinking(enabled=False)]),
     st.builds(
-        Thinking, enabled=st.just(True), effort=st.sampled_from(["low", "medium", "high", "max"])
+        Thinking,
+        enabled=st.just(True),
+        effort=st.sampled_from(["low", "medium", "high", "max"]),
+        show=st.just(True),
     ),
 )
 conversations = st.builds(

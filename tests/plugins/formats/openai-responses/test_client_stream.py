@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from gateway_format_openai_responses.grammar import GRAMMAR
 from msgspec import Raw
 from openai.types.responses import Response
@@ -25,9 +26,11 @@ from gateway_core import (
     ReplyStarted,
     StreamEvent,
     Text,
+    Thinking,
     ToolCall,
     Usage,
     UsageReported,
+    unseal_id,
 )
 from gateway_formats.fold import unfold
 from gateway_formats.grammar import find_violation
@@ -112,6 +115,25 @@ def test_every_event_of_thinking(stream: Stream, frames: Frames) -> None:
         "reasoning_text.done",
         "content_part.done",
     ]
+
+
+@pytest.mark.parametrize("wanted", ["auto", "detailed", "none", None])
+def test_who_asked_for_a_summary_gets_any_thinking_as_one(
+    client: ClientSide, stream: Stream, frames: Frames, wanted: str | None
+) -> None:
+    asked = Conversation(model="m", thinking=Thinking(summary=wanted))
+    part = Reasoning(text="so", signature="c2ln", origin="v")
+    reply = Reply(id="r", model="m", choices=(Choice(parts=(part,)),))
+
+    item = json.loads(client.write_reply(reply, asked, Losses()))["output"][0]
+    kinds = [frame["type"] for frame in frames(stream(unfold(reply), asked))]
+
+    is_summary = wanted in ("auto", "detailed")
+    place = "summary" if is_summary else "content"
+    assert [each["text"] for each in item[place]] == ["so"]
+    assert bool(item["summary"]) is ("response.reasoning_summary_text.delta" in kinds) is is_summary
+    (_, _, _, kept) = unseal_id(item["encrypted_content"])
+    assert kept == (part,)
 
 
 def test_every_event_of_calls_and_refusals(stream: Stream, frames: Frames) -> None:

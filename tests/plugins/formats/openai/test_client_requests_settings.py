@@ -83,26 +83,26 @@ def test_usage_in_the_stream_is_a_wish(
 @pytest.mark.parametrize(
     ("members", "expected"),
     [
-        ({"reasoning_effort": "low"}, Thinking(effort="low")),
+        ({"reasoning_effort": "low"}, Thinking(effort="low", show=True)),
         ({"reasoning_effort": "none"}, Thinking(effort="none", enabled=False)),
-        ({"reasoning": {"effort": "high"}}, Thinking(effort="high")),
+        ({"reasoning": {"effort": "high"}}, Thinking(effort="high", show=True)),
         (
             {"reasoning": {"max_tokens": 2000, "exclude": True}},
             Thinking(budget=2000, show=False),
         ),
-        ({"reasoning": {"enabled": True}}, Thinking(enabled=True)),
+        ({"reasoning": {"enabled": True}}, Thinking(enabled=True, show=True)),
         (
             {"thinking": {"type": "enabled", "budget_tokens": 9}},
-            Thinking(enabled=True, budget=9),
+            Thinking(enabled=True, budget=9, show=True),
         ),
         ({"thinking": {"type": "disabled"}}, Thinking(enabled=False)),
         (
             {"enable_thinking": True, "thinking_budget": 50},
-            Thinking(enabled=True, budget=50),
+            Thinking(enabled=True, budget=50, show=True),
         ),
         (
             {"reasoning_effort": "low", "thinking": {"type": "enabled", "budget_tokens": 9}},
-            Thinking(enabled=True, effort="low"),
+            Thinking(enabled=True, effort="low", show=True),
         ),
         ({"include_reasoning": False}, Thinking(show=False)),
         ({}, None),
@@ -120,7 +120,7 @@ def test_every_way_of_asking_for_thinking_is_understood(
 def test_a_thinking_object_that_says_more_stays_among_the_extras(ask: Ask) -> None:
     conversation = ask(thinking={"type": "enabled", "clear_thinking": False})
 
-    assert conversation.thinking == Thinking(enabled=True)
+    assert conversation.thinking == Thinking(enabled=True, show=True)
     assert list(conversation.extra) == ["thinking"]
 
 

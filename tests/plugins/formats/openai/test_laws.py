@@ -202,7 +202,9 @@ def conversations(draw: st.DrawFn) -> Conversation:
         tool_choice=draw(maybe(st.sampled_from(choices))) if tools else None,
         parallel_tools=draw(maybe(st.booleans())) if tools else None,
         sampling=draw(samplings),
-        thinking=draw(maybe(st.sampled_from(["low", "xhigh"]).map(lambda w: Thinking(effort=w)))),
+        thinking=draw(
+            maybe(st.sampled_from(["low", "xhigh"]).map(lambda w: Thinking(effort=w, show=True)))
+        ),
         output=draw(maybe(outputs)),
         user=draw(maybe(words)),
         cache_key=draw(maybe(words)),

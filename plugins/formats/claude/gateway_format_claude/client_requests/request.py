@@ -25,7 +25,6 @@ from .tools import read_choice, read_tools
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _TIERS = {"standard_only": "default"}
-_SHOWN = {"summarized": True, "omitted": False}
 
 
 def read_request(call: Call) -> Conversation:
@@ -135,16 +134,21 @@ def _read_thinking(member: Members | None, config: Members | None) -> tuple[Thin
     holds_effort, rest = True, dict[str, Raw]()
     if member is not None:
         kind = member.needed_text("type")
-        show = _SHOWN.get(member.text("display") or "")
+        display = member.text("display")
+        # Thinking is shown unless ``display`` is ``omitted``; ``summarized`` asks for the summary
+        # by name, which some models of this format's own vendor want to hear.
+        show, summary = display != "omitted", "auto" if display == "summarized" else None
         holds_effort = effort is None
         match kind:
             case "enabled":
                 budget = member.needed("budget_tokens", member.integer("budget_tokens"))
-                thinking = Thinking(enabled=True, budget=budget, show=show)
+                thinking = Thinking(enabled=True, budget=budget, show=show, summary=summary)
             case "adaptive":
                 # Without an effort the model decides, which the hub says as a budget of -1.
                 open_budget = -1 if effort is None else None
-                thinking = Thinking(enabled=True, effort=effort, budget=open_budget, show=show)
+                thinking = Thinking(
+                    enabled=True, effort=effort, budget=open_budget, show=show, summary=summary
+                )
                 holds_effort = True
             case "disabled":
                 thinking = Thinking(enabled=False)

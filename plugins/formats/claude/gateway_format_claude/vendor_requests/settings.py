@@ -100,7 +100,9 @@ def plan_thinking(
         losses.add("summary")  # there is one kind of summary on this wire
     # Other vendors of this wire may not know ``display``, so only the format's own is sent it.
     knows_display = native or traits.own
-    if plan.is_on and plan.thinking is not None and thinking.show is not None and knows_display:
+    # A client of this format that says nothing of it gets what the model does by itself.
+    is_given = thinking.show is False or (thinking.show and not (native and not thinking.summary))
+    if plan.is_on and plan.thinking is not None and is_given and knows_display:
         plan.thinking["display"] = "summarized" if thinking.show else "omitted"
     return plan
 

@@ -80,13 +80,14 @@ def _thinking(body: Members) -> Thinking | None:
     # true, false, or a level: https://docs.ollama.com/capabilities/thinking
     think = _encoded_member(body, "think")
     if think in (b"true", b"false"):
-        return Thinking(enabled=think == b"true")
+        is_on = think == b"true"
+        return Thinking(enabled=is_on, show=True if is_on else None)
     if think is None:
         return None
     word = think.strip(b'"').decode("utf-8", "replace")
     if word not in THINK_WORDS:
         raise BadRequest(f"think must be true, false or one of {', '.join(THINK_WORDS)}")
-    return Thinking(enabled=True, effort=word)
+    return Thinking(enabled=True, effort=word, show=True)
 
 
 def _encoded_member(body: Members, name: str) -> bytes | None:

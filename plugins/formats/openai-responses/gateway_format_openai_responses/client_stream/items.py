@@ -91,12 +91,17 @@ class Message:
 
 
 class Thought:
-    """A reasoning item. Its signature, of any vendor, travels in ``encrypted_content``."""
+    """A reasoning item. Its signature, of any vendor, travels in ``encrypted_content``.
 
-    def __init__(self, identity: str, index: int, part: Reasoning) -> None:
+    Thinking that is no summary is written as one with ``is_summary``; in ``encrypted_content`` it
+    stays what it is.
+    """
+
+    def __init__(self, identity: str, index: int, part: Reasoning, *, is_summary: bool) -> None:
         self._id = _encode(identity)
         self._part = part
-        self.piece = PlainPiece(SUMMARY if part.summary else THINKING, place(self._id, index))
+        self._is_summary = is_summary
+        self.piece = PlainPiece(SUMMARY if is_summary else THINKING, place(self._id, index))
 
     def seal(self, signature: str | None, sealed: str | None, origin: str) -> None:
         self._part = replace(
@@ -120,7 +125,7 @@ class Thought:
         part = replace(self._part, text=self.piece.text())
         proof = _encode(pack(part))
         text = self.piece.content() if part.text else b""
-        if part.summary:
+        if self._is_summary:
             return b'%b,"summary":[%b],"encrypted_content":%b}' % (head, text, proof)
         return b'%b,"summary":[],"content":[%b],"encrypted_content":%b}' % (head, text, proof)
 

@@ -58,6 +58,9 @@ class Writer:
         self._echo = Echo(request)
         self._namespaced = namespaced_names(request.tools)
         self._custom = custom_names(request.tools)
+        wanted = None if request.thinking is None else request.thinking.summary
+        self._wants_summary = wanted not in (None, "none")
+        """Agents that ask for a summary show nothing else of the thinking."""
         self._losses = losses
         self._out = Frames()
         self._sequence = Sequencer()
@@ -183,7 +186,9 @@ class Writer:
                 if identity is None or identity in self._ids:
                     identity = self._new_id("rs")
                 self._ids.add(identity)
-                thought = self._thoughts[index] = Thought(identity, len(self._list), part)
+                is_summary = part.summary or self._wants_summary
+                thought = Thought(identity, len(self._list), part, is_summary=is_summary)
+                self._thoughts[index] = thought
                 self._list.add(thought)
                 piece = thought.piece
             case ToolCall():

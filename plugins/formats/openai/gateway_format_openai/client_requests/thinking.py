@@ -37,11 +37,16 @@ def take_thinking(members: Members) -> Thinking | None:
     # An effort of none and a budget of 0 both mean no thinking.
     if word == "none" or budget == 0:
         enabled = False
+    if shown is None and isinstance(exclude, bool):
+        shown = not exclude
+    # Clients of this format expect to see the thinking that they ask for.
+    if shown is None and enabled is not False and (enabled or word or budget):
+        shown = True
     thinking = Thinking(
         enabled=enabled if isinstance(enabled, bool) else None,
         effort=word,
         budget=budget if type(budget) is int and word is None else None,
-        show=shown if shown is not None else (not exclude if isinstance(exclude, bool) else None),
+        show=shown,
         summary=_word(reasoning.get("summary")),
     )
     return None if thinking == Thinking() else thinking
