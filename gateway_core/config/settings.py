@@ -105,6 +105,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     expose_combo_only: Annotated[
         bool, setting("List only combos in the catalog.", session_only=True)
     ] = False
+    new_keys_inference_only: Annotated[
+        bool,
+        setting(
+            "Refuse management routes to new API keys that do not say otherwise.", operator=True
+        ),
+    ] = False
     refuse_unpriced_models: Annotated[
         bool,
         setting(
