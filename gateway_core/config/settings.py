@@ -195,7 +195,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         bool, setting("Ask for the password on the dashboard.", session_only=True, operator=True)
     ] = True
     auth_mode: Annotated[
-        str, setting("How the dashboard logs in.", session_only=True, operator=True)
+        Literal["password", "oidc", "both"],
+        setting("How the dashboard logs in.", session_only=True, operator=True),
     ] = "password"
     tunnel_dashboard_access: Annotated[
         bool,

@@ -80,9 +80,9 @@ def is_local(peer: Peer, headers: Mapping[str, str], public_origin: str = "") ->
     if not peer.is_loopback:
         return False
     origin = headers.get("origin")
-    if origin is not None and not _is_local_name(_host_of_url(origin), ""):
+    if origin is not None and not _is_local_name(host_of_url(origin), ""):
         return False
-    return _is_local_name(host_of(headers.get("host", "")), _host_of_url(public_origin))
+    return _is_local_name(host_of(headers.get("host", "")), host_of_url(public_origin))
 
 
 @lru_cache(maxsize=4096)
@@ -120,11 +120,12 @@ def _is_local_name(host: str, public_host: str) -> bool:
 @lru_cache(maxsize=256)
 def host_of(authority: str) -> str:
     """The name in a Host header, in lower case and without port and brackets."""
-    return _host_of_url(f"//{authority}")
+    return host_of_url(f"//{authority}")
 
 
 @lru_cache(maxsize=256)
-def _host_of_url(url: str) -> str:
+def host_of_url(url: str) -> str:
+    """The name in a URL, in lower case; empty when it has none."""
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
