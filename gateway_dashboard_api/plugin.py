@@ -17,7 +17,7 @@ from .combos import presets as combo_presets
 from .combos import routes as combos
 from .keys import groups as key_groups
 from .keys import routes as keys
-from .login import mfa, oidc
+from .login import mfa, oidc, session_list
 from .login import routes as login
 from .models import availability, prices, visibility
 from .models import custom as custom_models
@@ -46,7 +46,7 @@ _ROUTES = (
     *(nodes.routes, combo_presets.routes, combos.routes),  # Presets before combos by their id.
     *(models.routes, availability.routes, custom_models.routes, visibility.routes),
     *(model_tests.routes, media_routes.routes, model_sync.routes, prices.routes),
-    *(login.routes, mfa.routes, oidc.routes),
+    *(login.routes, mfa.routes, oidc.routes, session_list.routes),
     *(settings.routes, local_servers.routes, firecrawl.routes),
     *(proxies.routes, plugins.routes, plugin_settings.routes, system.routes, health.routes),
     *(translator.routes, translator_logs.routes, keys.routes, key_groups.routes),

@@ -105,6 +105,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     expose_combo_only: Annotated[
         bool, setting("List only combos in the catalog.", session_only=True)
     ] = False
+    new_keys_inference_only: Annotated[
+        bool,
+        setting(
+            "Refuse management routes to new API keys that do not say otherwise.", operator=True
+        ),
+    ] = False
     refuse_unpriced_models: Annotated[
         bool,
         setting(
@@ -189,7 +195,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         bool, setting("Ask for the password on the dashboard.", session_only=True, operator=True)
     ] = True
     auth_mode: Annotated[
-        str, setting("How the dashboard logs in.", session_only=True, operator=True)
+        Literal["password", "oidc", "both"],
+        setting("How the dashboard logs in.", session_only=True, operator=True),
     ] = "password"
     tunnel_dashboard_access: Annotated[
         bool,

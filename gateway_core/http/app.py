@@ -196,7 +196,7 @@ class App:
             scope,
             headers,
             scope[PEER],
-            require_login=core.snapshot.settings.require_login,
+            core.snapshot.settings,
         )
         query = (scope.get("query_string") or b"").decode("latin-1")
         reveals = path.endswith("/reveal") or any(

@@ -24,6 +24,7 @@ class Access(StrEnum):
     INFERENCE = "inference"
     CATALOG = "catalog"
     MANAGEMENT = "management"
+    OWN_KEY = "own-key"
     OPERATOR = "operator"
     SESSION = "session"
     PROTECTED = "protected"
@@ -67,7 +68,14 @@ RULES: Mapping[Access, Rule] = {
         refusal=REMOTE,
     ),
     Access.MANAGEMENT: Rule(
-        about="The management API. An API key without any restriction may also write.",
+        about="The management API. An API key without any restriction may also write, and one for "
+        "inference only is refused.",
+        session=True,
+        key=True,
+        open=True,
+    ),
+    Access.OWN_KEY: Rule(
+        about="What an API key shows of itself, whatever it is for.",
         session=True,
         key=True,
         open=True,
@@ -129,6 +137,8 @@ def permit(access: Access, caller: Caller, method: str = "GET", *, reveals: bool
         raise Forbidden("An API key cannot be used here")
     if access is not Access.MANAGEMENT:
         return
+    if caller.key.inference_only:
+        raise Forbidden("This API key is for inference only")
     if reveals:
         raise Forbidden("An API key cannot reveal secrets")
     if method not in SAFE_METHODS and caller.key.is_restricted:

@@ -14,10 +14,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
+from ..config.settings import Settings
 from ..contracts.errors import Forbidden, InvalidKey, MissingKey
 from .caller import Caller, Session
 from .keys import Key, KeyTable, by_header
-from .peers import Peer, is_local
+from .peers import Peer, host_of, host_of_url, is_local
 
 CLI_HEADER = "x-gateway-cli-token"
 CLI_SALT = "gateway-cli-auth"
@@ -68,14 +69,14 @@ class Identity(Struct, frozen=True, kw_only=True):
         scope: MutableMapping[str, Any],
         headers: Mapping[str, str],
         peer: Peer,
-        *,
-        require_login: bool,
+        settings: Settings,
     ) -> Caller:
         """The caller of any other route."""
         key, was_refused, has_shown = self._key(scope, headers)
         local = is_local(peer, headers, self.public_origin)
         token = cookie(headers, COOKIE) or ""
-        is_token = 0 < len(token) <= LONGEST_TOKEN
+        is_closed = not settings.tunnel_dashboard_access and is_tunnel(headers, settings)
+        is_token = 0 < len(token) <= LONGEST_TOKEN and not is_closed
         return Caller(
             peer=peer,
             is_local=local,
@@ -84,7 +85,7 @@ class Identity(Struct, frozen=True, kw_only=True):
             has_shown=has_shown,
             is_cli=self._is_cli(headers),
             session=self.read_session(token) if is_token else None,
-            is_open=local and not require_login,
+            is_open=local and not settings.require_login,
         )
 
     def _key(
@@ -109,6 +110,13 @@ class Identity(Struct, frozen=True, kw_only=True):
         return shown is not None and hmac.compare_digest(
             shown.encode("latin-1", "replace"), self.cli_token.encode()
         )
+
+
+def is_tunnel(headers: Mapping[str, str], settings: Settings) -> bool:
+    """Whether a request was sent to the tunnel's name."""
+    host = host_of(headers.get("host", ""))
+    tunnels = (settings.tunnel_url, settings.tailscale_url)
+    return bool(host) and host in {host_of_url(url) for url in tunnels}
 
 
 def cookie(headers: Mapping[str, str], name: str) -> str | None:

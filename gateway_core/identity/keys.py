@@ -47,6 +47,8 @@ class Key(Struct, frozen=True, kw_only=True):
     """Whether its use is counted against something."""
     is_restricted: bool
     """Limited or narrowed in any way."""
+    inference_only: bool = False
+    """It opens no management route."""
 
     def is_good(self, now: float) -> bool:
         return self.is_active and (self.expires_at is None or now < self.expires_at)
@@ -72,6 +74,7 @@ def key_of(row: ApiKey) -> Key:
         policy=policy,
         connections=frozenset(row.provider_connection_ids),
         has_limits=policy.has_limits,
+        inference_only=row.inference_only,
         is_restricted=bool(narrowed or policy.has_limits or row.expires_at is not None),
     )
 

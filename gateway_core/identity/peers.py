@@ -116,7 +116,7 @@ def is_loopback(address: str) -> bool:
 
 
 def _is_local_url(url: str) -> bool:
-    return _is_local_name(_host_of_url(url))
+    return _is_local_name(host_of_url(url))
 
 
 @lru_cache(maxsize=256)
@@ -127,11 +127,12 @@ def _is_local_name(host: str) -> bool:
 @lru_cache(maxsize=256)
 def host_of(authority: str) -> str:
     """The name in a Host header, in lower case and without port and brackets."""
-    return _host_of_url(f"//{authority}")
+    return host_of_url(f"//{authority}")
 
 
 @lru_cache(maxsize=256)
-def _host_of_url(url: str) -> str:
+def host_of_url(url: str) -> str:
+    """The name in a URL, in lower case; empty when it has none."""
     try:
         return (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:

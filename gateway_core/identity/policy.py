@@ -26,6 +26,8 @@ WINDOWED = (
 """Limits for which empty, null and 0 mean no limit."""
 LIFETIME = ("maxTokens", "maxCostUsd")
 """Caps for which 0 is a real limit."""
+KNOWN = ("allowedModels", "allowAutoCombos", "modelAccess", *WINDOWED, *LIFETIME)
+"""The members of a policy that mean something; others are kept."""
 _ACCESS = ("mode", "patterns")
 _MONEY = ("monthlyBudget", "maxCostUsd")
 _MICRO = 1_000_000
@@ -128,6 +130,11 @@ def _access(value: Any) -> dict[str, Any] | None:
         names = ", ".join(_ACCESS)
         raise BadRequest(f'Invalid modelAccess: unknown member "{strange}", possible are {names}')
     patterns = value.get("patterns") or []
+    # Without the one, the other would be a rule that rules nothing, or everything.
+    if patterns and "mode" not in value:
+        raise BadRequest("Invalid modelAccess: patterns need a mode, allow or deny")
+    if value.get("mode", "all") != "all" and "patterns" not in value:
+        raise BadRequest(f"Invalid modelAccess: mode {value['mode']} needs patterns")
     if not isinstance(patterns, list) or len(patterns) > MOST_PATTERNS:
         raise BadRequest(f"Invalid modelAccess: at most {MOST_PATTERNS} patterns are possible")
     for one in patterns:

@@ -227,6 +227,8 @@ def read_rates(row: Any) -> Mapping[str, Any]:
 def overlay(price: Price | None, own: Mapping[str, Any]) -> Price | None:
     """A price with some rates replaced; ``None`` without a price and both needed rates."""
     if price is not None:
+        if UNITS in own and price.units is not None:
+            own = {**own, UNITS: {**price.units, **own[UNITS]}}
         return replace(price, **own)
     if own.keys() >= NEEDED or UNITS in own:
         return Price(**{"input": 0.0, "output": 0.0, **own})

@@ -1,7 +1,7 @@
 """The bodies of requests about gateway keys: which members may be written (2.1, 2.2).
 
 A member that is not listed here is refused by name, unless the row shows it; in ``policy``
-unknown ones are kept.
+unknown ones are kept, unless they look like a restriction.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,9 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.identity.policy import amount, checked
 from gateway_core.storage.moments import iso, seconds
 from gateway_core.storage.stores.keys import KeyChange
+
+from .near_misses import check_policy
+from .views import KeyRow
 
 LONGEST_NAME = 200
 MOST_NAMES = 500
@@ -46,6 +49,8 @@ class KeyBody(PolicyMembers, frozen=True, kw_only=True, rename="camel"):
 
     name: str | UnsetType = UNSET
     is_active: bool | UnsetType = UNSET
+    inference_only: bool | UnsetType = UNSET
+    """Whether management routes are refused to it."""
     expires_at: str | UnsetType | None = UNSET
     """ISO text with its zone; ``null`` means never."""
     allowed_combos: tuple[str, ...] | UnsetType = UNSET
@@ -69,6 +74,10 @@ _BESIDE = dict(
     zip(PolicyMembers.__struct_encode_fields__, PolicyMembers.__struct_fields__, strict=True)
 )
 
+_BESIDE_POLICY = frozenset(
+    (*NewKeyBody.__struct_encode_fields__, *KeyRow.__struct_encode_fields__, "key")
+) - {*_BESIDE}
+
 
 def read_new_key(body: NewKeyBody) -> KeyChange:
     """Read a new key. Raises BadRequest."""
@@ -89,6 +98,7 @@ def read_key_change(body: KeyBody) -> KeyChange:
     return KeyChange(
         name=UNSET if body.name is UNSET else check_name(body.name),
         is_active=body.is_active,
+        inference_only=body.inference_only,
         expires_at=_moment(body.expires_at),
         allowed_combos=check_names("allowedCombos", body.allowed_combos),
         policy=checked(members) if members else UNSET,
@@ -122,6 +132,7 @@ def check_names(field: str, values: tuple[str, ...] | UnsetType) -> tuple[str, .
 
 def _policy(body: KeyBody) -> dict[str, Any]:
     inside: Mapping[str, Any] = {} if body.policy is UNSET else body.policy
+    check_policy({name: value for name, value in inside.items() if name != DAILY}, _BESIDE_POLICY)
     beside = {name: getattr(body, field) for name, field in _BESIDE.items()}
     set_beside = {name: value for name, value in beside.items() if value is not UNSET}
     # Names like __proto__ are special to JavaScript clients that read a policy.

@@ -3,6 +3,7 @@
 from functools import partial
 
 from msgspec import UNSET
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -94,6 +95,9 @@ async def list_keys(admin: AdminContext, request: Request) -> Response:
 
 async def create_key(admin: AdminContext, request: Request) -> Response:
     change = read_new_key(await read_json(request, NewKeyBody, ignored=SHOWN))
+    if change.inference_only is UNSET:
+        usual = admin.snapshot.settings.new_keys_inference_only
+        change = replace(change, inference_only=usual)
     identity = random_id()
     async with admin.writing():
         await _permit_labels(admin, request, change)

@@ -32,6 +32,7 @@ class KeyFacts(Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     machine_id: str
     is_active: bool
+    inference_only: bool
     expires_at: str | None
     allowed_combos: tuple[str, ...]
     policy: Mapping[str, Any]

@@ -166,7 +166,7 @@ async def verify(admin: AdminContext, request: Request) -> Response:
     await admin.login.lockout.succeed(attempt)
     left = None if factor.backup is None else len(after.mfa_backup_codes)
     done = Verified(success=True, backup_codes_remaining=left)
-    answer = start_session(admin, request, msgspec.to_builtins(done), pending.epoch)
+    answer = await start_session(admin, request, msgspec.to_builtins(done), pending.epoch)
     clear_cookie(admin, request, answer, PENDING)
     return answer
 

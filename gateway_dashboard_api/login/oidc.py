@@ -8,17 +8,20 @@ nothing is stored before the login is complete.
 import hmac
 import logging
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from gateway_core.config.settings import traits
 from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, UpstreamError
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.access import Access
-from gateway_core.identity.credentials import COOKIE, cookie
-from gateway_core.identity.sessions import LIFETIME
+from gateway_core.identity.caller import Session
+from gateway_core.identity.credentials import cookie
 from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
@@ -46,6 +49,7 @@ from .oidc_protocol import (
     is_of,
 )
 from .routes import PATH
+from .session_list import begin_session
 from .sign_in import check_tunnel
 from .state import JOURNEY
 from .views import Tested
@@ -55,7 +59,18 @@ LOGIN_PAGE = "/login"
 LONGEST_PATH = 512
 _COOKIES = (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER, OIDC_JOURNEY)
 _USUAL_PORTS = {"https": ":443", "http": ":80"}
+_DECIDING = frozenset({"authMode", "oidcIssuerUrl", "oidcClientId", "oidcClientSecret"})
+"""Settings that decide whether somebody can sign in with OIDC alone."""
 log = logging.getLogger(__name__)
+
+
+class OidcNotTested(BadRequest):
+    """With OIDC alone, nobody could sign in."""
+
+    code = "oidc_not_tested"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"authMode oidc is possible only with a provider that works: {reason}")
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -143,9 +158,9 @@ async def _finish(
         return _failed("oidc_failed")
     if not await admin.login.journeys.spend(parameters.state):
         return _failed("oidc_expired")
-    token = admin.core.sessions.issue(method="oidc", name=person.name, email=person.email)
     answer = _redirect(journey.return_to)
-    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
+    session = Session(method="oidc", name=person.name, email=person.email)
+    await begin_session(admin, request, answer, session)
     return answer
 
 
@@ -168,6 +183,34 @@ async def test_provider(admin: AdminContext, request: Request) -> Response:
         secret_probe=await probe(admin, provider, client, redirect_uri(admin, request)),
     )
     return json_answer(result)
+
+
+async def check_change(admin: AdminContext, request: Request, changes: Mapping[str, Any]) -> None:
+    """Refuse settings with which nobody could sign in: OIDC alone, incomplete or not working.
+
+    The provider is tested as by the route for it. Raises BadRequest.
+    """
+    declared = {key: traits()[key] for key in _DECIDING & changes.keys()}
+    if not declared:
+        return
+    values = {
+        one.field: one.default if changes[key] is None else changes[key]
+        for key, one in declared.items()
+    }
+    after = msgspec.structs.replace(admin.snapshot.settings, **values)
+    if after.auth_mode != "oidc":
+        return
+    client = client_of(after)
+    if client is None:
+        raise OidcNotTested("oidcIssuerUrl, oidcClientId and oidcClientSecret must be set")
+    try:
+        admin.login.providers.pop(client.issuer, None)
+        provider = await discover(admin, client.issuer)
+    except GatewayError as error:
+        raise OidcNotTested(error.message) from None
+    tested = await probe(admin, provider, client, redirect_uri(admin, request))
+    if not tested.tested or tested.valid is False:
+        raise OidcNotTested(tested.message)
 
 
 def _client(admin: AdminContext, request: Request) -> OidcClient:

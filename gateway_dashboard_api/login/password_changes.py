@@ -10,12 +10,10 @@ from starlette.responses import Response
 from gateway_core.config.settings import Settings, guarded
 from gateway_core.contracts.errors import BadRequest, Conflict
 from gateway_core.identity.caller import Session
-from gateway_core.identity.credentials import COOKIE
 from gateway_core.identity.passwords import RESET, check_new, forgotten, is_outdated, new_epoch
-from gateway_core.identity.sessions import LIFETIME
 
 from ..admin_context import AdminContext
-from .cookies import set_cookie
+from .session_list import begin_session
 from .sign_in import check_password
 
 CHANGED = "password.change"
@@ -57,7 +55,7 @@ async def change_with_current(
     await admin.login.lockout.succeed(attempt)
 
 
-def renew_session(admin: AdminContext, request: Request, answer: Response) -> Response:
+async def renew_session(admin: AdminContext, request: Request, answer: Response) -> Response:
     """Give the caller a session again, since the change has ended theirs.
 
     A caller without one gets one only where the password alone is enough.
@@ -66,9 +64,7 @@ def renew_session(admin: AdminContext, request: Request, answer: Response) -> Re
     has_all = session is not None or not admin.snapshot.settings.mfa_enabled
     if not (has_all and admin.core.sessions.is_ready):
         return answer
-    session = session or Session()
-    token = admin.core.sessions.issue(method=session.method, name=session.name, email=session.email)
-    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
+    await begin_session(admin, request, answer, session or Session())
     return answer
 
 

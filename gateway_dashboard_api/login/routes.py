@@ -39,7 +39,6 @@ from .state import PasswordProof, PendingLogin
 from .views import Entered, LoginFlags, Status
 
 PATH = "/api/auth"
-MODES = ("password", "oidc", "both")
 log = logging.getLogger(__name__)
 
 
@@ -123,7 +122,7 @@ async def login(admin: AdminContext, request: Request) -> Response:
         return await half_way(admin, request, before.password_session_epoch)
     await admin.login.lockout.succeed(attempt)
     body = {"success": True, "mustChangePassword": False}
-    return start_session(admin, request, body, before.password_session_epoch)
+    return await start_session(admin, request, body, before.password_session_epoch)
 
 
 async def half_way(admin: AdminContext, request: Request, epoch: str | None) -> Response:
@@ -175,7 +174,7 @@ async def status(admin: AdminContext, request: Request) -> Response:
     initial = admin.core.environment.initial_password
     state = Status(
         require_login=settings.require_login,
-        auth_mode=settings.auth_mode if settings.auth_mode in MODES else MODES[0],
+        auth_mode=settings.auth_mode,
         mfa_enabled=settings.mfa_enabled,
         oidc_configured=client_of(settings) is not None,
         oidc_login_label=settings.oidc_login_label,
@@ -212,7 +211,7 @@ async def change_initial_password(admin: AdminContext, request: Request) -> Resp
     if after.mfa_enabled:
         return await half_way(admin, request, after.password_session_epoch)
     done = {"success": True, "mustChangePassword": False}
-    return start_session(admin, request, done, after.password_session_epoch)
+    return await start_session(admin, request, done, after.password_session_epoch)
 
 
 async def reset_password(admin: AdminContext, request: Request) -> Response:

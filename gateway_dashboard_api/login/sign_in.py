@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,15 +11,16 @@ from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Conflict, Forbidden, Unauthorized, Unavailable
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import flat_error, json_answer
-from gateway_core.identity.credentials import COOKIE, is_same_origin
+from gateway_core.identity.caller import Session
+from gateway_core.identity.credentials import is_same_origin, is_tunnel
 from gateway_core.identity.passwords import check_length, is_initial
 from gateway_core.identity.peers import UNKNOWN, plain_address
-from gateway_core.identity.sessions import LIFETIME
 from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
-from .cookies import origin, set_cookie
+from .cookies import origin
 from .lockout import HINT, LockedOut, LoginAttempt
+from .session_list import begin_session
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 _NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastStep"})
@@ -74,18 +74,8 @@ def check_origin(admin: AdminContext, request: Request) -> None:
 
 def check_tunnel(request: Request, settings: Settings) -> None:
     """Refuse to sign in through a tunnel that is not for the dashboard. Raises Forbidden."""
-    if settings.tunnel_dashboard_access:
-        return
-    host = _host(f"//{headers_of(request.scope).get('host', '')}")
-    if host and host in (_host(settings.tunnel_url), _host(settings.tailscale_url)):
+    if not settings.tunnel_dashboard_access and is_tunnel(headers_of(request.scope), settings):
         raise Forbidden("The dashboard cannot be used through the tunnel", code="tunnel_closed")
-
-
-def _host(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").rstrip(".")
-    except ValueError:
-        return ""
 
 
 def check_readable(settings: Settings) -> None:
@@ -133,7 +123,7 @@ async def check_password(admin: AdminContext, request: Request, password: str) -
     return attempt
 
 
-def start_session(
+async def start_session(
     admin: AdminContext, request: Request, body: Mapping[str, Any], epoch: str | None
 ) -> Response:
     """Return a response with a session. ``epoch`` is that of the verified password.
@@ -143,6 +133,5 @@ def start_session(
     if epoch != admin.snapshot.settings.password_session_epoch:
         raise Conflict("The password was changed just now: sign in again")
     answer = json_answer(body)
-    token = admin.core.sessions.issue()
-    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
+    await begin_session(admin, request, answer, Session())
     return answer

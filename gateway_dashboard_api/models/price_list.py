@@ -138,11 +138,17 @@ def apply_change(
     for provider, models in change.items():
         rows = after.setdefault(provider, {})
         for model, rates in models.items():
-            rows[model] = {**rows.get(model, {}), **rates}
+            rows[model] = _merge(rows.get(model, {}), rates)
             _check_complete(admin, provider, model, rows[model])
     if sum(map(len, after.values())) > MOST_MODELS:
         raise BadRequest(f"At most {MOST_MODELS} models can have a price of their own")
     return after
+
+
+def _merge(before: Rates, rates: Rates) -> Rates:
+    if UNITS in before and UNITS in rates:
+        return {**before, **rates, UNITS: {**before[UNITS], **rates[UNITS]}}
+    return {**before, **rates}
 
 
 def _check_complete(admin: AdminContext, provider: str, model: str, rates: Rates) -> None:

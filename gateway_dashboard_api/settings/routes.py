@@ -13,7 +13,9 @@ from gateway_core.http.responses import json_answer
 from ..admin_context import AdminContext
 from ..destinations import permit, permit_proxy
 from ..endpoint import endpoint
+from ..login.oidc import check_change
 from ..login.password_changes import change_with_current, read_choice, renew_session
+from ..login.session_list import end_tunneled
 from ..login.sign_in import report_failures
 from ..requests import read_json
 from .document import read_changes, render
@@ -21,6 +23,8 @@ from .schema import SettingsChange, SettingsDocument
 
 PATH = "/api/settings"
 _PROXY = "outboundProxyUrl"
+_TUNNEL = ("tunnel_dashboard_access", "tunnel_enabled", "tailscale_enabled")
+"""Settings that close the tunnel, or one of them, to the dashboard when they are switched off."""
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -55,6 +59,7 @@ async def patch(admin: AdminContext, request: Request) -> Response:
     touched = (*guarded(changes), *(() if choice is None else ("the password",)))
     if touched and not admin.caller(request).is_operator:
         raise Forbidden(f"An API key may not change {touched[0]}")
+    await check_change(admin, request, changes)
     if changes.get(_PROXY):
         await permit_proxy(admin.core.network, changes[_PROXY])
     for name, url in changes.items():
@@ -62,9 +67,12 @@ async def patch(admin: AdminContext, request: Request) -> Response:
             await permit(admin.core.network, url)
     if choice is not None:
         await change_with_current(admin, request, choice, changes)
-        return renew_session(admin, request, await show(admin, request))
+        return await renew_session(admin, request, await show(admin, request))
     if touched:
         await admin.audit(request, "settings.change", None, {"keys": touched})
+    before = admin.snapshot.settings
     async with admin.writing():
-        await admin.stores.settings.patch(changes)
+        after = await admin.stores.settings.patch(changes)
+        if any(getattr(before, name) and not getattr(after, name) for name in _TUNNEL):
+            await end_tunneled(admin)
     return await show(admin, request)

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from gateway_core.contracts.errors import BadRequest, Unauthorized
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
+from gateway_core.identity.access import Access
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -21,7 +22,14 @@ PATH = "/api/usage/me"
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            admin, "GET", PATH, show, "read the usage of your API key", query=MeQuery, answer=Me
+            admin,
+            "GET",
+            PATH,
+            show,
+            "read the usage of your API key",
+            access=Access.OWN_KEY,
+            query=MeQuery,
+            answer=Me,
         )
     ]
 

@@ -79,6 +79,7 @@ async def test_combos_aliases_and_settings_follow_a_prefix(admin: AdminGateway) 
         "comboStrategies": {"best": {"fallbackStrategy": "fusion", "judgeModel": "lab/judge"}},
         "mediaRoutes": {"tts": ["lab/voice", "openai/tts-1"]},
         "pxpipeAllowedModels": ["lab/one"],
+        "modelTimeouts": {"lab/one": {"timeoutMs": 5}, "lab": {"timeoutMs": 6}},
     }
     await admin.call("PATCH", "/api/settings", settings)
 
@@ -93,6 +94,7 @@ async def test_combos_aliases_and_settings_follow_a_prefix(admin: AdminGateway) 
     assert shown["comboStrategies"]["best"]["fallbackStrategy"] == "fusion"
     assert shown["mediaRoutes"]["tts"] == ["fresh/voice", "openai/tts-1"]
     assert shown["pxpipeAllowedModels"] == ["fresh/one"]
+    assert list(shown["modelTimeouts"]) == ["fresh/one", "fresh"]
     told = {(row["kind"], row["id"]): row for row in answer["rewritten"]}
     assert told["combo", after["id"]]["after"] == ["fresh/one", "fresh/two", f"{node}/three"]
     assert told["alias", "short"]["before"] == ["lab/one"]

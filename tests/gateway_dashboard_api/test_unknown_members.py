@@ -9,6 +9,7 @@ from msgspec import Struct
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.credentials import COOKIE
 from gateway_core.pipeline.context import Core
+from gateway_core.storage.stores.keys import KeyChange
 from gateway_dashboard_api import plugin
 
 pytestmark = pytest.mark.anyio
@@ -115,6 +116,91 @@ async def test_a_mistyped_rule_for_models_is_not_a_rule_that_opens_them(
 
     expected = f'Invalid modelAccess: unknown member "{wrong}", possible are mode, patterns'
     assert beside["error"] == inside["error"] == expected
+
+
+@pytest.mark.parametrize(
+    ("access", "said"),
+    [
+        ({"patterns": ["a/*"]}, "patterns need a mode, allow or deny"),
+        ({"mode": "allow"}, "mode allow needs patterns"),
+        ({"mode": "deny"}, "mode deny needs patterns"),
+    ],
+)
+async def test_half_a_rule_for_models_is_not_a_rule_that_opens_them(
+    admin: AdminGateway, access: dict[str, Any], said: str
+) -> None:
+    for body in ({"modelAccess": access}, {"policy": {"modelAccess": access}}):
+        answer = await admin.call("POST", KEYS, {**KEY, **body}, status=400)
+        assert answer["error"] == f"Invalid modelAccess: {said}"
+
+
+@pytest.mark.parametrize(
+    "mistyped",
+    [
+        *("rpmlimit", "rpm_limit", "monthlyBudgetUsd", "dailyTokenLimit", "maxCostUSD", "maxCost"),
+        *(
+            "allowModels",
+            "modelaccess",
+            "budget",
+            "requestLimit",
+            "tokens",
+            "MaxTokens",
+            "rateLimit",
+        ),
+        *("blockedModels", "expires", "dailyTokens"),
+    ],
+)
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+async def test_a_mistyped_limit_in_the_policy_is_refused_by_name(
+    admin: AdminGateway, mistyped: str, method: str
+) -> None:
+    key = await admin.call("POST", KEYS, KEY, status=201)
+    path = KEYS if method == "POST" else f"{KEYS}/{key['id']}"
+
+    answer = await admin.call(method, path, {**KEY, "policy": {mistyped: 5}}, status=400)
+
+    assert answer["error"].startswith(f'Invalid policy: unknown member "{mistyped}", possible are ')
+    assert "monthlyBudget, " in answer["error"]
+    assert len((await admin.call("GET", KEYS))["keys"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("isActive", False),
+        ("expiresAt", "2031-01-01T00:00:00Z"),
+        ("allowedCombos", ["fast"]),
+        ("providerConnectionIds", ["one"]),
+        ("groups", ["team"]),
+        ("inferenceOnly", True),
+        ("name", "other"),
+        ("policy", {"rpmLimit": 5}),
+    ],
+)
+async def test_a_member_of_the_key_is_refused_inside_its_policy(
+    admin: AdminGateway, name: str, value: Any
+) -> None:
+    answer = await admin.call("POST", KEYS, {**KEY, "policy": {name: value}}, status=400)
+
+    assert answer["error"].startswith(f'Invalid policy: "{name}" is a member of the key')
+
+
+async def test_a_misspelt_member_that_was_stored_before_can_be_removed(
+    admin: AdminGateway,
+) -> None:
+    change = KeyChange(name="old", policy={"rpmlimit": 5})
+    old = await admin.core.stores.keys.create("text", "aa" * 32, "m", change)
+
+    after = await admin.call("PUT", f"{KEYS}/{old.id}", {"policy": {"rpmlimit": None}})
+
+    assert after["policy"] == {}
+
+
+@pytest.mark.parametrize("name", ["own", "note", "team", "costCenter", "x-owner", "tags", "ids"])
+async def test_names_that_restrict_nothing_may_be_stored(admin: AdminGateway, name: str) -> None:
+    key = await admin.call("POST", KEYS, {**KEY, "policy": {name: "a"}}, status=201)
+
+    assert key["policy"] == {name: "a"}
 
 
 async def test_a_mistyped_pin_of_a_combo_s_member_does_not_open_every_account(

@@ -20,7 +20,7 @@ from gateway_core.storage.stores.audit import AuditRow
 from gateway_core.storage.stores.settings import GROUP
 from gateway_core.storage.stores.versions import raise_version
 from gateway_dashboard_api.admin_context import AdminContext
-from gateway_dashboard_api.login import mfa, oidc
+from gateway_dashboard_api.login import mfa, oidc, session_list
 from gateway_dashboard_api.login import routes as login
 from gateway_dashboard_api.settings import routes as settings
 
@@ -28,7 +28,7 @@ SECRET = "a-canary-that-signs-the-sessions-of-a-test"
 PASSWORD = "first-canary-word"
 LOGIN = "/api/auth/login"
 WALL = 1_800_000_000.0
-MODULES = (login, mfa, oidc, settings)
+MODULES = (login, mfa, oidc, session_list, settings)
 
 
 class Clock:

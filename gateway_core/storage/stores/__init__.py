@@ -23,6 +23,7 @@ from .nodes import NodeStore
 from .plugin_settings import PluginSettingsStore
 from .proxy_pools import ProxyPoolStore
 from .request_details import RequestDetailStore
+from .sessions import SessionStore
 from .settings import SettingsStore
 from .tickets import TicketStore
 from .usage import UsageStore
@@ -48,6 +49,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     key_groups: KeyGroupStore
     key_usage: KeyUsageStore
     audit: AuditStore
+    sessions: SessionStore
     ended_sessions: EndedSessionStore
     tickets: TicketStore
     lockouts: LockoutStore
@@ -76,6 +78,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         key_groups=KeyGroupStore(database, clock=clock),
         key_usage=KeyUsageStore(database),
         audit=AuditStore(database, clock=clock),
+        sessions=SessionStore(database, clock=clock),
         ended_sessions=EndedSessionStore(database, clock=clock),
         tickets=TicketStore(database, vault, clock=clock),
         lockouts=LockoutStore(database),

@@ -25,16 +25,17 @@ TABLE = "api_keys"
 COLUMN = "secret"
 _INSERT = """
     INSERT INTO api_keys (
-        id, name, machine_id, digest, secret, is_active, expires_at, allowed_combos, policy,
-        daily_limit_tokens, created_at, updated_at, version
+        id, name, machine_id, digest, secret, is_active, inference_only, expires_at,
+        allowed_combos, policy, daily_limit_tokens, created_at, updated_at, version
     ) VALUES (
-        :id, :name, :machine_id, :digest, :secret, :is_active, :expires_at, :allowed_combos,
-        :policy, :daily_limit_tokens, :created_at, :updated_at, :version
+        :id, :name, :machine_id, :digest, :secret, :is_active, :inference_only, :expires_at,
+        :allowed_combos, :policy, :daily_limit_tokens, :created_at, :updated_at, :version
     )
 """
 _UPDATE = """
     UPDATE api_keys SET
-        name = :name, is_active = :is_active, expires_at = :expires_at,
+        name = :name, is_active = :is_active, inference_only = :inference_only,
+        expires_at = :expires_at,
         allowed_combos = :allowed_combos, policy = :policy,
         daily_limit_tokens = :daily_limit_tokens, updated_at = :updated_at, version = :version
     WHERE id = :id
@@ -51,6 +52,8 @@ class ApiKey(Struct, frozen=True, kw_only=True, rename="camel"):
     digest: str
     """Hex of the keyed hash that finds it."""
     is_active: bool
+    inference_only: bool = False
+    """Management routes are refused to it."""
     expires_at: str | None
     allowed_combos: tuple[str, ...]
     policy: Mapping[str, Any]
@@ -67,6 +70,7 @@ class KeyChange(Struct, frozen=True, kw_only=True):
 
     name: str | UnsetType = UNSET
     is_active: bool | UnsetType = UNSET
+    inference_only: bool | UnsetType = UNSET
     expires_at: str | UnsetType | None = UNSET
     allowed_combos: tuple[str, ...] | UnsetType = UNSET
     policy: Mapping[str, Any] | UnsetType = UNSET
@@ -114,6 +118,7 @@ class KeyStore:
                 "digest": digest,
                 "secret": self._seal.close(text, table=TABLE, column=COLUMN, row=identity),
                 "is_active": 1,
+                "inference_only": 0,
                 "expires_at": None,
                 "allowed_combos": "[]",
                 "policy": "{}",
@@ -204,8 +209,9 @@ def _changed(row: Row, change: KeyChange) -> dict[str, Any]:
     for name in ("name", "expires_at", "daily_limit_tokens"):
         if (value := getattr(change, name)) is not UNSET:
             after[name] = value
-    if change.is_active is not UNSET:
-        after["is_active"] = int(change.is_active)
+    for name in ("is_active", "inference_only"):
+        if (flag := getattr(change, name)) is not UNSET:
+            after[name] = int(flag)
     if change.allowed_combos is not UNSET:
         after["allowed_combos"] = msgspec.json.encode(change.allowed_combos).decode()
     if change.policy is not UNSET:
@@ -255,7 +261,8 @@ def _by_key(rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
 
 def _read(row: Row, scope: Sequence[str]) -> ApiKey:
     fields = {name: value for name, value in row.items() if name != "secret"}
-    fields["is_active"] = bool(row["is_active"])
+    for name in ("is_active", "inference_only"):
+        fields[name] = bool(row[name])
     fields["allowed_combos"] = tuple(msgspec.json.decode(row["allowed_combos"]))
     fields["policy"] = msgspec.json.decode(row["policy"])
     return ApiKey(**fields, provider_connection_ids=tuple(scope))

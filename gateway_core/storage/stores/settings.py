@@ -151,28 +151,34 @@ async def move_combo_strategy(transaction: Statements, name: str, to: str | None
 async def rename_models(
     transaction: Statements, rename: Callable[[str], str]
 ) -> Mapping[str, tuple[list[str], list[str]]]:
-    """Rename models in the settings that list some; gives each changed one's before and after."""
+    """Rename models in the settings that name some; gives each changed one's before and after."""
     plain, sealed = await _parts(transaction)
     changed = {}
-    for key in ("comboStrategies", "mediaRoutes", "pxpipeAllowedModels"):
-        before = list[str]()
-        after = _renamed(plain.get(key), rename, before)
+    for key in ("comboStrategies", "mediaRoutes", "modelTimeouts", "pxpipeAllowedModels"):
+        names = dict[str, str]()
+        after = _renamed(plain.get(key), rename, names, key)
         if after != plain.get(key):
             plain[key] = after
-            changed[key] = before, [rename(name) for name in before]
+            changed[key] = list(names), list(names.values())
     if changed:
         await _write_parts(transaction, plain, sealed)
         await raise_version(transaction, GROUP)
     return changed
 
 
-def _renamed(value: Any, rename: Callable[[str], str], seen: list[str], name: str = "") -> Any:
-    """A setting with the models in its lists, and in members ``judgeModel``, renamed."""
+def _renamed(value: Any, rename: Callable[[str], str], names: dict[str, str], where: str) -> Any:
+    """A setting with its models renamed: in lists, in ``judgeModel``, as keys of
+    ``modelTimeouts``."""
+    if isinstance(value, dict) and where == "modelTimeouts":
+        for name in value:
+            # A provider's own name stands for all of its models.
+            names[name] = rename(name) if "/" in name else rename(f"{name}/")[:-1]
+        return {names[name]: limits for name, limits in value.items()}
     if isinstance(value, dict):
-        return {member: _renamed(inner, rename, seen, member) for member, inner in value.items()}
+        return {name: _renamed(inner, rename, names, name) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_renamed(inner, rename, seen, "judgeModel") for inner in value]
-    if not isinstance(value, str) or name != "judgeModel":
+        return [_renamed(inner, rename, names, "judgeModel") for inner in value]
+    if not isinstance(value, str) or where != "judgeModel":
         return value
-    seen.append(value)
-    return rename(value)
+    names[value] = rename(value)
+    return names[value]

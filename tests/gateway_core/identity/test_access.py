@@ -22,7 +22,7 @@ HERE = Peer("127.0.0.1", via_proxy=False, is_loopback=True)
 AWAY = Peer("192.0.2.7", via_proxy=False, is_loopback=False)
 
 
-def key(*, restricted: bool = False) -> Key:
+def key(*, restricted: bool = False, inference_only: bool = False) -> Key:
     return Key(
         id="k",
         name="k",
@@ -34,6 +34,7 @@ def key(*, restricted: bool = False) -> Key:
         connections=frozenset(),
         has_limits=restricted,
         is_restricted=restricted,
+        inference_only=inference_only,
     )
 
 
@@ -66,6 +67,7 @@ READERS: dict[Access, set[str]] = {
     Access.INFERENCE: {"cli away", *KEYS, *LOCALS},
     Access.CATALOG: {"cli away", *KEYS, *LOCALS, *SESSIONS},
     Access.MANAGEMENT: {"cli away", "open", *KEYS, *SESSIONS},
+    Access.OWN_KEY: {"cli away", "open", *KEYS, *SESSIONS},
     Access.OPERATOR: {"cli away", "open", *SESSIONS},
     Access.SESSION: SESSIONS,
     Access.PROTECTED: {"cli away", *SESSIONS},
@@ -160,3 +162,13 @@ def test_a_route_of_no_known_class_is_shut(caller: str) -> None:
 
 def test_client_routes_are_those_where_keys_and_local_callers_go_together() -> None:
     assert {access for access, rule in RULES.items() if rule.key and rule.local} == CLIENT
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_key_for_inference_only_is_refused_where_the_gateway_is_managed(method: str) -> None:
+    caller = Caller(peer=AWAY, **shown(key=key(inference_only=True)))
+
+    with pytest.raises(Forbidden, match="for inference only"):
+        permit(Access.MANAGEMENT, caller, method)
+    for access in (Access.INFERENCE, Access.CATALOG, Access.OWN_KEY, Access.PUBLIC):
+        permit(access, caller, method)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from parametrize_ids import parametrize_id
 from snapshots import Clock
 
+from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Forbidden, InvalidKey, MissingKey
 from gateway_core.identity.caller import Caller, Session
 from gateway_core.identity.credentials import (
@@ -66,7 +67,7 @@ def asked(
     sent = {"host": "127.0.0.1", **(headers or {})}
     scope = {"client": HERE, "headers": [], "query_string": query}
     peer = stamp(scope, sent)
-    return identity().operator(scope, sent, peer, require_login=require_login)
+    return identity().operator(scope, sent, peer, Settings(require_login=require_login))
 
 
 def bearer(text: str) -> dict[str, str]:

@@ -49,6 +49,7 @@ async def test_a_new_key_shows_its_text_once_and_works_at_once(admin: AdminGatew
         "name": "laptop",
         "machineId": machine_id,
         "isActive": True,
+        "inferenceOnly": False,
         "expiresAt": "2131-05-06T07:08:09.000Z",
         "allowedCombos": ["best"],
         "policy": {"rpmLimit": 5, "own": {"kept": True}},

@@ -380,6 +380,44 @@ async def test_no_other_path_is_public(server: LoginGateway, browser: Browser, p
     assert "auth_token" not in browser.cookies
 
 
+async def test_the_mode_takes_its_known_values_only(server: LoginGateway) -> None:
+    operator = await server.command_line()
+
+    answer = await operator.call("PATCH", "/api/settings", {"authMode": "oicd"}, status=400)
+
+    assert answer["error"] == "Invalid authMode"
+    assert server.settings.auth_mode == "password"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"oidcClientId": ""},
+        {"oidcClientSecret": "a-wrong-canary"},
+        {"oidcIssuerUrl": "http://127.0.0.1:9"},
+    ],
+    ids=["client", "wrong secret", "unreachable"],
+)
+async def test_oidc_alone_is_refused_until_the_provider_passes_its_test(
+    server: LoginGateway, browser: Browser, change: dict[str, Any]
+) -> None:
+    operator = await server.command_line()
+
+    answer = await operator.call(
+        "PATCH", "/api/settings", {"authMode": "oidc", **change}, status=400
+    )
+
+    assert answer["code"] == "oidc_not_tested"
+    assert server.settings.auth_mode == "both"
+    await operator.call("PATCH", "/api/settings", {"authMode": "oidc"})
+    assert server.settings.auth_mode == "oidc"
+
+    # From here on, no change may take away the only way in.
+    answer = await operator.call("PATCH", "/api/settings", change, status=400)
+    assert answer["code"] == "oidc_not_tested"
+    await operator.call("PATCH", "/api/settings", {"authMode": "password", **change})
+
+
 def test_over_a_socket(tmp_path: Path, provider: IdentityProvider) -> None:
     settings: dict[str, Any] = {"authMode": "oidc", **stored(provider)}
     with (

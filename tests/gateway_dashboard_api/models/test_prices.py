@@ -77,6 +77,9 @@ async def test_forgetting_what_is_not_there_changes_nothing(admin: AdminGateway)
         {"ac": {"large": {"input": 1}}},
         {"ac": {"large": {}}},
         {"ac": {"large": {"source": {"input": "operator"}}}},
+        {"ac": {"large": {"units": {}}}},
+        {"ac": {"large": {"units": {"images": -1}}}},
+        {"ac": {"large": {"units": {"images": "1"}}}},
         {"nobody": {"large": {"input": 1, "output": 1}}},
         {"ac": {"large": 3}},
         {"ac": []},
@@ -121,6 +124,17 @@ async def test_a_model_without_its_provider_does_not_reset_every_price(admin: Ad
     await admin.call("DELETE", PATH, params={"model": "large"}, status=400)
 
     assert await admin.call("GET", PATH) == before
+
+
+async def test_units_have_prices_of_their_own(admin: AdminGateway) -> None:
+    first = {"ac": {"large": {"units": {"images": 0.04, "seconds": 1}}}}
+    await admin.call("PATCH", PATH, first)
+
+    answer = await admin.call("PATCH", PATH, {"ac": {"large": {"units": {"images": 0.05}}}})
+
+    row = answer["ac"]["large"]
+    assert row["units"] == {"images": 0.05, "seconds": 1.0}
+    assert row["source"]["units"] == "operator"
 
 
 class TestAPriceOfTheTable:
