@@ -30,7 +30,7 @@ class Auth(Struct, frozen=True, kw_only=True):
     header: str | None = None
     """The header that carries the secret, in lower case."""
     scheme: str | None = None
-    """``bearer`` or ``raw``."""
+    """``bearer``, ``raw``, or ``query`` for a key that the plugin puts into the URL."""
     prefix: str | None = None
     """Written before the secret, with one space between."""
 
@@ -83,7 +83,7 @@ def credential_header(
     ``usual`` and ``prefix`` are what the wire format declares.
     """
     # An account without a key (a local server) must not send an empty credential.
-    if not credential.secret:
+    if not credential.secret or auth.scheme == "query":
         return {}
     header = auth.header.lower() if auth.header else None
     if auth.scheme == "bearer":

@@ -156,6 +156,9 @@ async def _check_public(core: Collaborators, url: str) -> None:
         raise BadRequest("Invalid URL: it must be a public http or https address") from None
     except AddressForbidden:
         raise Forbidden("The address is not public", code="address_forbidden") from None
+    except TransportError:
+        # The vendor fetches it, and may know names that are not known here.
+        log.debug("the name of an address to fetch is not known here")
 
 
 def _open_early(run: RequestRun, client: ClientResponse) -> None:

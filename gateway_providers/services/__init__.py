@@ -7,6 +7,7 @@ from .forms import content_of, field, file_part, write_form
 from .requests import service_url, vendor_request
 from .translated import Again, BytesService, Content, Form, JsonService, Question
 from .usages import count_of, read_usage
+from .web import Search, fetch_model, option_of, present, read_search, rows_of, search_model
 
 __all__ = [
     "COMPLETIONS",
@@ -18,14 +19,21 @@ __all__ = [
     "PassThroughService",
     "PassedAnswer",
     "Question",
+    "Search",
     "StatusService",
     "WholeExchange",
     "completions_service",
     "content_of",
     "count_of",
+    "fetch_model",
     "field",
     "file_part",
+    "option_of",
+    "present",
+    "read_search",
     "read_usage",
+    "rows_of",
+    "search_model",
     "service_url",
     "vendor_request",
     "write_form",

@@ -3,6 +3,7 @@ reads each answer. A job that is submitted, polled and fetched is the same: its 
 ask next."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -167,6 +168,7 @@ class TranslatedAnswer(WholeExchange):
     """The vendor's answers, in the client's shape."""
 
     _is_json = True
+    _is_plain = False
 
     def __init__(self, request: UpstreamRequest, service: JsonService, question: Question) -> None:
         format = question.target.provider.format
@@ -175,11 +177,10 @@ class TranslatedAnswer(WholeExchange):
 
     def read_head(self, headers: Mapping[str, str]) -> None:
         kind = plain_type(headers.get("content-type", ""))
-        # Some vendors send JSON as plain text.
-        self._is_json = not kind or is_json(kind) or kind == "text/plain"
+        self._is_json, self._is_plain = not kind or is_json(kind), kind == "text/plain"
 
     def read_answer(self, body: bytes) -> bytes:
-        answer = _anything(body) if self._is_json else body
+        answer = self._decoded(body)
         service, question = self._service, self._question
         try:
             found = service.read(question, answer)
@@ -203,6 +204,14 @@ class TranslatedAnswer(WholeExchange):
             return found.data if isinstance(found.data, bytes) else b""
         self.media_type = JSON
         return encode(found)
+
+    def _decoded(self, body: bytes) -> Any:
+        if self._is_json:
+            return _anything(body)
+        if self._is_plain:  # Some vendors send JSON as plain text.
+            with suppress(msgspec.DecodeError):
+                return _anything(body)
+        return body
 
 
 class BytesService(Struct, frozen=True, kw_only=True):

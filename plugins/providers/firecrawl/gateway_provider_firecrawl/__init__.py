@@ -1,0 +1,61 @@
+"""Firecrawl: pages as a browser shows them.
+
+API reference: https://docs.firecrawl.dev/api-reference/v1-endpoint/scrape
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway_core import Auth, Kind, ProviderSpec, Service, UpstreamError, hookimpl
+from gateway_providers.services import JsonService, Question, fetch_model
+
+
+def write(question: Question) -> Mapping[str, Any]:
+    wanted = question.members.get("format")
+    if wanted == "text":  # There is no plain text; markdown is closest to it.
+        question.losses.add("format")
+    return {
+        "url": question.members["url"],
+        "formats": ["html" if wanted == "html" else "markdown"],
+    }
+
+
+def read(question: Question, answer: Any) -> Mapping[str, Any]:
+    if answer.get("success") is False:
+        raise UpstreamError(f"Firecrawl could not read this page: {answer.get('error')}")
+    page = answer["data"]
+    about = page.get("metadata") or {}
+    return {
+        "text": page.get("html") or page.get("markdown"),
+        "url": about.get("sourceURL"),
+        "title": about.get("title"),
+        "author": about.get("author"),
+        "published_at": about.get("publishedTime"),
+        "language": about.get("language"),
+    }
+
+
+FIRECRAWL = ProviderSpec(
+    id="firecrawl",
+    name="Firecrawl",
+    base_url="https://api.firecrawl.dev",
+    auth=Auth(scheme="bearer"),
+    environment=("FIRECRAWL_API_KEY",),
+    models=(fetch_model(0.002),),
+    services=(Service(Kind.FETCH, JsonService(path="/v1/scrape", write=write, read=read)),),
+)
+OWN = ProviderSpec(
+    id="firecrawl_custom",
+    name="Firecrawl, self-hosted",
+    base_url="http://127.0.0.1:3002",
+    auth=Auth(type="optional", scheme="bearer"),
+    environment_data={"FIRECRAWL_BASE_URL": "baseUrl"},
+    models=(fetch_model(0.0),),
+    services=(Service(Kind.FETCH, JsonService(path="/v2/scrape", write=write, read=read)),),
+    free=True,
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [FIRECRAWL, OWN]

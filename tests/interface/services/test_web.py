@@ -1,0 +1,367 @@
+"""Web search and web fetch: what each vendor is asked, and what the client gets of its answer."""
+
+from typing import Any
+from unittest.mock import ANY
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import msgspec
+import pytest
+from fake_vendor import Asked, Said
+from served_gateway import Served
+
+FULL = {
+    "query": " reefs ",
+    "max_results": 3,
+    "country": "de",
+    "language": "en",
+    "time_range": "week",
+    "offset": 3,
+    "domain_filter": ["a.example", "-b.example"],
+}
+PAGE = "https://example.com/reefs"
+SITES = "reefs site:a.example -site:b.example"
+
+
+def case(
+    provider: str, path: str, sent: dict[str, Any], lost: str, answer: dict[str, Any]
+) -> object:
+    return pytest.param(provider, path, sent, lost, answer, id=provider)
+
+
+SEARCHES = [
+    case(
+        "serper",
+        "/v1/search",
+        {"q": SITES, "num": 3, "gl": "de", "hl": "en", "tbs": "qdr:w", "page": 2},
+        "",
+        {"organic": [{"title": "Reef", "link": PAGE, "snippet": "All of it", "date": "Jan 2"}]},
+    ),
+    case(
+        "brave-search",
+        "/v1/web/search",
+        {
+            "q": SITES,
+            "count": "3",
+            "country": "DE",
+            "search_lang": "en",
+            "freshness": "pw",
+            "offset": "1",
+        },
+        "",
+        {
+            "web": {
+                "results": [
+                    {"title": "Reef", "url": PAGE, "description": "All of it", "page_age": "Jan 2"}
+                ]
+            }
+        },
+    ),
+    case(
+        "tavily",
+        "/v1/search",
+        {
+            "query": "reefs",
+            "max_results": 3,
+            "topic": "general",
+            "country": "de",
+            "include_domains": ["a.example"],
+            "exclude_domains": ["b.example"],
+            "time_range": "week",
+        },
+        "language, offset",
+        {
+            "results": [
+                {
+                    "title": "Reef",
+                    "url": PAGE,
+                    "content": "All of it",
+                    "published_date": "Jan 2",
+                    "score": 0.5,
+                }
+            ]
+        },
+    ),
+    case(
+        "google-pse",
+        "/v1",
+        {
+            "key": "sk-vendor-0123456789",
+            "cx": "engine",
+            "q": SITES,
+            "num": "3",
+            "gl": "de",
+            "hl": "en",
+            "dateRestrict": "w1",
+            "start": "4",
+        },
+        "",
+        {
+            "items": [{"title": "Reef", "link": PAGE, "snippet": "All of it"}],
+            "searchInformation": {"totalResults": "77"},
+        },
+    ),
+    case(
+        "exa",
+        "/v1/search",
+        {
+            "query": "reefs",
+            "numResults": 3,
+            "type": "auto",
+            "userLocation": "DE",
+            "includeDomains": ["a.example"],
+            "excludeDomains": ["b.example"],
+            "contents": {"text": True, "highlights": True},
+            "startPublishedDate": ANY,
+        },
+        "language, offset",
+        {
+            "results": [
+                {
+                    "title": "Reef",
+                    "url": PAGE,
+                    "highlights": ["All of it"],
+                    "publishedDate": "Jan 2",
+                    "text": "# Reefs",
+                    "score": 0.5,
+                }
+            ]
+        },
+    ),
+    case(
+        "linkup",
+        "/v1/search",
+        {
+            "q": "reefs",
+            "depth": "standard",
+            "outputType": "searchResults",
+            "maxResults": 3,
+            "includeDomains": ["a.example"],
+            "excludeDomains": ["b.example"],
+            "fromDate": ANY,
+        },
+        "country, language, offset",
+        {"results": [{"name": "Reef", "url": PAGE, "content": "All of it", "type": "text"}]},
+    ),
+    case(
+        "searchapi",
+        "/v1/search",
+        {
+            "engine": "google",
+            "api_key": "sk-vendor-0123456789",
+            "q": SITES,
+            "num": "3",
+            "gl": "de",
+            "hl": "en",
+            "time_period": "last_week",
+            "page": "2",
+        },
+        "",
+        {
+            "organic_results": [
+                {"title": "Reef", "link": PAGE, "snippet": "All of it", "date": "Jan 2"}
+            ]
+        },
+    ),
+    case(
+        "youcom",
+        "/v1/search",
+        {
+            "query": "reefs",
+            "count": "3",
+            "freshness": "week",
+            "offset": "1",
+            "country": "DE",
+            "language": "en",
+            "include_domains": "a.example",
+            "exclude_domains": "b.example",
+        },
+        "",
+        {
+            "results": {
+                "web": [
+                    {"title": "Reef", "url": PAGE, "snippets": ["All of it"], "page_age": "Jan 2"}
+                ]
+            }
+        },
+    ),
+    case(
+        "searxng",
+        "/v1/search",
+        {
+            "q": SITES,
+            "format": "json",
+            "categories": "general",
+            "language": "en",
+            "time_range": "week",
+            "pageno": "2",
+        },
+        "country",
+        {
+            "results": [
+                {"title": "Reef", "url": PAGE, "content": "All of it", "publishedDate": "Jan 2"}
+            ]
+        },
+    ),
+]
+DATED = {"exa", "brave-search", "serper", "tavily", "searchapi", "youcom", "searxng"}
+
+
+def body_of(asked: Asked) -> dict[str, Any]:
+    """What the vendor was sent: the members of a body, or the query."""
+    if asked.body:
+        decoded: dict[str, Any] = msgspec.json.decode(asked.body)
+        return decoded
+    return {name: values[0] for name, values in parse_qs(urlsplit(asked.target).query).items()}
+
+
+def search(here: Served, provider: str, **options: Any) -> httpx2.Response:
+    members = {**FULL, "model": provider, **options}
+    return httpx2.post(f"{here.url}/v1/search", json=members)
+
+
+@pytest.mark.parametrize(("provider", "path", "sent", "lost", "answer"), SEARCHES)
+def test_a_search_is_translated_both_ways(
+    connected: Any, provider: str, path: str, sent: Any, lost: str, answer: Any
+) -> None:
+    here: Served = connected(lambda asked: Said((msgspec.json.encode(answer),)), provider)
+    options = {"provider_options": {"cx": "engine"}} if provider == "google-pse" else {}
+
+    got = search(here, f"{provider}/search", **options)
+
+    [asked] = here.vendors["vendor"].asked
+    assert urlsplit(asked.target).path == path
+    assert body_of(asked) == sent
+    assert got.status_code == 200
+    assert got.headers.get("x-gateway-dropped", "") == lost
+    shown = got.json()
+    [row] = shown["results"]
+    assert (shown["provider"], shown["usage"]["queries_used"]) == (provider, 1)
+    assert (row["title"], row["url"], row["snippet"]) == ("Reef", PAGE, "All of it")
+    assert (row["published_at"] == "Jan 2") == (provider in DATED)
+    [ledger] = here.rows()
+    assert (ledger.endpoint, ledger.units) == ("/v1/search", {"queries": 1})
+
+
+def test_the_suffix_and_the_bare_name_mean_the_vendor(connected: Any) -> None:
+    here: Served = connected(lambda asked: Said((b'{"organic":[]}',)), "serper")
+
+    answers = [search(here, name) for name in ("serper", "serper-search", "serper/search")]
+
+    assert [each.status_code for each in answers] == [200, 200, 200]
+
+
+FETCHES = [
+    case(
+        "exa",
+        "/v1/contents",
+        {"ids": [PAGE], "text": True},
+        "",
+        {"results": [{"text": "# Reefs", "title": "Reefs", "url": PAGE}]},
+    ),
+    case(
+        "tavily",
+        "/v1/extract",
+        {"urls": [PAGE], "extract_depth": "basic", "format": "markdown"},
+        "",
+        {"results": [{"raw_content": "# Reefs", "url": PAGE}]},
+    ),
+    case(
+        "firecrawl",
+        "/v1/v1/scrape",
+        {"url": PAGE, "formats": ["markdown"]},
+        "",
+        {"success": True, "data": {"markdown": "# Reefs", "metadata": {"title": "Reefs"}}},
+    ),
+    case(
+        "firecrawl_custom",
+        "/v1/v2/scrape",
+        {"url": PAGE, "formats": ["markdown"]},
+        "",
+        {"success": True, "data": {"markdown": "# Reefs", "metadata": {"title": "Reefs"}}},
+    ),
+    case(
+        "tinyfish",
+        "/v1",
+        {"urls": [PAGE], "format": "markdown", "ttl": 0},
+        "",
+        {"results": [{"text": "# Reefs", "title": "Reefs"}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("provider", "path", "sent", "lost", "answer"), FETCHES)
+def test_a_page_is_fetched(
+    connected: Any, provider: str, path: str, sent: Any, lost: str, answer: Any
+) -> None:
+    here: Served = connected(lambda asked: Said((msgspec.json.encode(answer),)), provider)
+
+    got = httpx2.post(f"{here.url}/v1/web/fetch", json={"model": provider, "url": PAGE})
+
+    [asked] = here.vendors["vendor"].asked
+    assert (urlsplit(asked.target).path, body_of(asked)) == (path, sent)
+    assert (got.status_code, got.headers.get("x-gateway-dropped", "")) == (200, lost)
+    shown = got.json()
+    assert shown["content"] == {"format": "markdown", "text": "# Reefs", "length": 7}
+    assert shown["url"] == PAGE
+    [ledger] = here.rows()
+    assert ledger.units == {"pages": 1}
+
+
+def test_the_reader_answers_plain_text(connected: Any) -> None:
+    page = Said((b"# Reefs\n\nAll of it",), content_type="text/plain; charset=utf-8")
+    here: Served = connected(lambda asked: page, "jina-reader")
+
+    got = httpx2.post(
+        f"{here.url}/v1/web/fetch",
+        json={"model": "jina-reader/fetch", "url": PAGE, "max_characters": 7},
+    )
+
+    [asked] = here.vendors["vendor"].asked
+    assert asked.target == "/v1/https%3A%2F%2Fexample.com%2Freefs"
+    assert got.json()["title"] == "Reefs"
+    assert got.json()["content"]["text"] == "# Reefs"
+
+
+@pytest.mark.parametrize("provider", ["tavily", "exa", "tinyfish"])
+def test_a_page_without_content_is_a_failure(connected: Any, provider: str) -> None:
+    here: Served = connected(lambda asked: Said((b'{"results":[]}',)), provider)
+
+    got = httpx2.post(f"{here.url}/v1/web/fetch", json={"model": provider, "url": PAGE})
+
+    assert got.status_code == 502
+
+
+def test_a_search_engine_without_its_id_is_refused(connected: Any) -> None:
+    here: Served = connected(lambda asked: Said((b"{}",)), "google-pse")
+
+    got = search(here, "google-pse")
+
+    assert got.status_code == 400
+    assert "cx" in got.json()["error"]["message"]
+    assert not here.vendors["vendor"].asked
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        ("opencode-zen/jev-1.13", "/v1/systemone"),
+        ("oc/jev-1.13-free", "/v1/systemone"),
+        ("laya/english", "/v1/systemone"),
+    ],
+)
+def test_a_decision_passes_through(connected: Any, model: str, path: str) -> None:
+    answer = b'{"answers":{"urgent":{"answer":true}},"usage":{"input_tokens":9,"output_tokens":2}}'
+    provider = {"oc": "opencode"}.get(model.partition("/")[0], model.partition("/")[0])
+    here: Served = connected(lambda asked: Said((answer,)), provider)
+    members = {"state": {"a": [1]}, "questions": {"urgent": {"question": "Now?"}}, "extra": 1}
+
+    got = httpx2.post(f"{here.url}/v1/systemone", json={"model": model, **members})
+
+    [asked] = here.vendors["vendor"].asked
+    assert (asked.target, body_of(asked)) == (path, {**members, "model": model.partition("/")[2]})
+    assert (got.status_code, got.content) == (200, answer)
+    assert ("x-opencode-session" in asked.headers) == (provider != "laya")
+    [row] = here.rows()
+    assert (row.input_tokens, row.output_tokens) == (9, 2)
+    assert (row.cost or 0) == 0
