@@ -244,4 +244,6 @@ def test_a_damaged_stream_is_never_passed_on_as_whole(
     passed = relay.feed(b"".join(left)) + relay.close()
 
     assert well_formed(passed)
-    assert relay.failure is not None or b"content_block_delta" in frames[lost]
+    # An end of a block holds nothing, so the relay writes one that is missing.
+    is_harmless = b"content_block_delta" in frames[lost] or b"content_block_stop" in frames[lost]
+    assert relay.failure is not None or is_harmless

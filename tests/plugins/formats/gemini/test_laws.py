@@ -357,7 +357,7 @@ def bare(reply: Reply) -> Reply:
             else part
             for part in choice.parts
         )
-        choices.append(replace(choice, parts=tuple(parts), extra={}))
+        choices.append(replace(choice, parts=tuple(parts), extra={}, failure=None))
     return replace(reply, dialect="", choices=tuple(choices))
 
 
