@@ -158,6 +158,15 @@ def parse_data(whole: bytes) -> list[bytes]:
     return [data for _, data in parse_events(whole)]
 
 
+def write_losses(names: bytes) -> bytes:
+    """A comment with the names of what was lost, which every client skips: section 9.2.6.
+
+    An event of an unknown name would do for most, but some clients take any event that they do
+    not know for an error.
+    """
+    return b": x-gateway-dropped: %b\n\n" % names
+
+
 def write_frame(data: bytes, event: bytes = b"") -> bytes:
     """One frame; ``data`` is a single line, as JSON is."""
     return b"event: %b\ndata: %b\n\n" % (event, data) if event else b"data: %b\n\n" % data

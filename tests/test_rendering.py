@@ -154,7 +154,7 @@ def test_whole_answers(vendor: str, client: str) -> None:
             assert {"error_in_200", "truncated"} & set(item["features"]), item["id"]
             continue
         losses = Losses()
-        reply = ReplySanitizer("vendor", losses, keeps_extra=same).reply(reply)
+        reply = ReplySanitizer("vendor", keeps_extra=same).reply(reply)
 
         body = writer.write_reply(reply, asked, losses)
 
@@ -183,7 +183,7 @@ def test_streams(vendor: str, client: str) -> None:
     for item in good(vendor, stream=True):
         source = reader.stream_reader()
         losses = Losses()
-        sanitizer = ReplySanitizer("vendor", losses, keeps_extra=same)
+        sanitizer = ReplySanitizer("vendor", keeps_extra=same)
         events = [sanitizer.event(event) for event in (*source.feed(answer(item)), *source.close())]
         target = writer.stream_writer(Conversation(model="m", stream=True), losses)
 

@@ -69,7 +69,8 @@ def request_cell(found: Formats, feature: Feature, client: str, vendor: str) -> 
         return FETCHED
     if feature.found[vendor](msgspec.json.decode(exchange.request.body)):
         return CARRIED
-    named = {feature.name, *feature.lost}
+    spelling = found[client].spelling
+    named = {spelling.get(name, name) for name in (feature.name, *feature.lost)}
     return DROPPED if any(name in named for name in exchange.losses.names) else SILENT
 
 

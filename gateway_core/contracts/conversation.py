@@ -18,6 +18,8 @@ from .usage import Usage
 
 Extra = Mapping[str, Raw]
 NOTHING: Extra = {}
+NO_SPELLING: Mapping[str, str] = {}
+_NOTHING_WANTED = (b"null", b"false", b"[]", b"{}")
 
 MediaKind = Literal["image", "audio", "video", "document"]
 Role = Literal["user", "assistant", "system"]
@@ -336,23 +338,28 @@ class Losses:
     """What the target could not express, in the order it was met, each named once.
 
     Names are short and stable (``top_k``, ``logprobs``, ``tool:web_search``,
-    ``cache_control``); the response header ``x-gateway-dropped`` and the log
-    show them as they are.
+    ``cache_control``). ``names`` has them in the client's own spelling, for the
+    response header ``x-gateway-dropped`` and the log.
     """
 
-    __slots__ = ("names",)
+    __slots__ = ("_spelling", "names")
 
-    def __init__(self) -> None:
+    def __init__(self, spelling: Mapping[str, str] = NO_SPELLING) -> None:
+        """``spelling`` is what the client calls a neutral name: see ``WireFormat.spelling``."""
         self.names: dict[str, None] = {}
+        self._spelling = spelling
 
     def add(self, name: str) -> None:
-        self.names[name] = None
+        self.names[self._spelling.get(name, name)] = None
 
     def add_extra(self, extra: Extra, *, within: str = "") -> None:
         """Record members that have no canonical name; ``within`` is where they stood, unless a
-        name holds its own place, as in ``messages.name``."""
-        for name in extra:
-            self.names[f"{within}.{name}" if within and "." not in name else name] = None
+        name holds its own place, as in ``messages.name``. Nobody misses a member that asks for
+        nothing."""
+        place = self._spelling.get(within, within)
+        for name, value in extra.items():
+            if bytes(value) not in _NOTHING_WANTED:
+                self.names[f"{place}.{name}" if place and "." not in name else name] = None
 
     def __bool__(self) -> bool:
         return bool(self.names)

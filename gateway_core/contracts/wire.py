@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .conversation import Conversation, Losses, Reply
+from .conversation import NO_SPELLING, Conversation, Losses, Reply
 from .errors import GatewayError, UpstreamError
 from .events import ReplyFailed, StreamEvent
 from .exchange import ServiceExchange
@@ -297,5 +297,11 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     under their own names, without the provider's prefix."""
     late_error: Callable[[bytes], bytes] = _as_error_event
     """Frames an error body for a stream that is open but has shown nothing yet."""
+    spelling: Mapping[str, str] = NO_SPELLING
+    """What clients of this format call what :class:`Losses` names otherwise, such as
+    ``{"stop": "stop_sequences"}``."""
+    trailer: Callable[[bytes], bytes] | None = None
+    """Frames the value of ``x-gateway-dropped`` for the end of a stream, whose head is out before
+    everything is known; ``None`` where clients would stumble over what they do not know."""
     base_url: str | None = None
     """What a custom node of this format gets when the operator names no URL."""

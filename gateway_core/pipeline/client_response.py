@@ -152,6 +152,11 @@ class ClientResponse:
         elif self._throughout and every > 0:
             self._watch_silence(every)
 
+    @property
+    def is_early(self) -> bool:
+        """The head is out, or about to leave, without the headers of an answer."""
+        return self.opened or self._beating is not None
+
     async def answer(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
         """A whole answer."""
         if self._silence is not None or self._beating is not None:

@@ -148,13 +148,13 @@ class Translated:
         self.client, self.vendor = client_side(client), vendor_side(vendor)
         if vendor.vendor_for is not None:
             self.vendor = vendor.vendor_for(conversation)
-        self.losses = Losses()
+        self.losses = Losses(client.spelling)
         same = client.dialect == vendor.dialect
         # Only a vendor of the client's own dialect can look such a reference up.
         if conversation.elsewhere and not same:
             raise KeptElsewhere(conversation.elsewhere[0], name_of(target))
         self._same = same
-        self.sanitizer = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
+        self.sanitizer = ReplySanitizer(target.provider.id, keeps_extra=same)
         self._credential = way.credential
         self._now = now
         self.upstream_format = vendor.id
@@ -167,12 +167,16 @@ class Translated:
         spec, unsupported = target.provider, target.model.unsupported
         if spec.drop or spec.rename or unsupported:
             members = json_body.members_of(body)
+            neutral = {written: name for name, written in vendor.spelling.items()}
             for name in (*spec.drop, *unsupported):
                 if name in members:
-                    self.losses.add(name)
+                    self.losses.add(neutral.get(name, name))
             body = json_body.fitted(members, target)
         self.request: UpstreamRequest = way.request(call, body)
         self.media_type = client.stream_type if conversation.stream else JSON
+        self._trailer = client.trailer
+        self._announced = len(self.losses.names)
+        """How many names the head of a stream has at least."""
         self.usage: Usage | None = None
         self.started = False
         self.ended = False
@@ -196,7 +200,12 @@ class Translated:
         if not self.conversation.stream:
             return self._whole(b"".join(self._held))
         tail = self._write(self._reader.close())
-        return tail + self._writer.close()
+        end = self._writer.close()
+        is_more = len(self.losses.names) > self._announced and self.failure is None
+        if is_more and self._trailer is not None:
+            # Before the last frames, behind which many clients read no further.
+            tail += self._trailer(encode_losses(self.losses.names))
+        return tail + end
 
     def fail(self, error: UpstreamError) -> bytes:
         if self.failure is not None:

@@ -216,7 +216,8 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
         # Bytes that arrive slowly are sent as they come, whatever the client has asked for.
         is_streamed = run.call.stream or not attempt.is_complete
         if is_streamed:
-            await client.begin(headers, run.take_output())
+            late = run.late_losses() if client.is_early and not run.is_open else b""
+            await client.begin(headers, late + run.take_output())
             await _stream(run, client)
         run.close()
         if not is_streamed:

@@ -9,7 +9,6 @@ from ..contracts.conversation import (
     AnyPart,
     Choice,
     Extra,
-    Losses,
     Reasoning,
     Reply,
     ToolCall,
@@ -28,13 +27,13 @@ class ReplySanitizer:
     """What the client's side may see of a vendor's answer.
 
     Signatures get the name of the provider that can read them. Members that
-    only the vendor's dialect knows stay behind, recorded, unless it is the
-    client's dialect too.
+    only the vendor's dialect knows stay behind, unless it is the client's
+    dialect too. They are no losses: a client misses nothing that its format
+    has no member for.
     """
 
-    def __init__(self, origin: str, losses: Losses, *, keeps_extra: bool) -> None:
+    def __init__(self, origin: str, *, keeps_extra: bool) -> None:
         self._origin = origin
-        self._losses = losses
         self._keeps_extra = keeps_extra
 
     def event(self, event: StreamEvent) -> StreamEvent:
@@ -78,10 +77,7 @@ class ReplySanitizer:
         return part
 
     def _extra(self, extra: Extra) -> Extra:
-        if self._keeps_extra or not extra:
-            return extra
-        self._losses.add_extra(extra, within="answer")
-        return NOTHING
+        return extra if self._keeps_extra else NOTHING
 
 
 def is_plain(reply: Reply) -> bool:

@@ -210,6 +210,11 @@ class RequestRun:
         exposed = (b"access-control-expose-headers", name)
         return (name, self.attempt.account.id.encode()), exposed
 
+    def late_losses(self) -> bytes:
+        """What could not be carried, for a stream whose head went out before that was known."""
+        names, trailer = self.attempt.exchange.losses.names, self.head.route.wire.trailer
+        return trailer(encode_losses(names)) if names and trailer is not None else b""
+
     def on_chunk(self, chunk: bytes) -> None:
         """More of a stream; an empty chunk is its end."""
         attempt = self.attempt

@@ -53,6 +53,8 @@ class HistoryRow(Struct, frozen=True, kw_only=True, rename="camel"):
     units: Mapping[str, float]
     combo_id: str | None
     combo_name: str | None
+    dropped: tuple[str, ...]
+    """What could not be carried between the two formats, as ``x-gateway-dropped`` names it."""
 
 
 class Latency(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -73,6 +75,7 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
     status: Status
     latency: Latency
     tokens: Tokens
+    dropped: tuple[str, ...] = ()
     request: Any = None
     provider_request: Any = None
     provider_response: Any = None
@@ -128,6 +131,7 @@ def history_row(row: UsageRow, names: Names) -> HistoryRow:
         units=row.units or {},
         combo_id=row.combo_id,
         combo_name=row.combo_name,
+        dropped=row.dropped,
     )
 
 
@@ -149,6 +153,7 @@ def detail_row(row: UsageRow, bodies: RequestDetail | None) -> DetailRow:
         status=row.status,
         latency=Latency(total=row.duration_ms, ttft=row.ttft_ms),
         tokens=tokens_of(row),
+        dropped=row.dropped,
         **parts,
     )
 
@@ -196,7 +201,8 @@ class History(Struct, frozen=True, kw_only=True):
 
 
 def log_line(row: UsageRow, names: Names) -> str:
-    """Format a call as a line: time, model, provider, account, tokens in and out, status."""
+    """Format a call as a line: time, model, provider, account, tokens in and out, status, and
+    what was dropped if anything was."""
     account = names.account(row.connection_id) if row.connection_id else "-"
     words = (
         row.finished_at,
@@ -206,6 +212,7 @@ def log_line(row: UsageRow, names: Names) -> str:
         str(row.input_tokens),
         str(row.output_tokens),
         row.status if row.error_code is None else f"{row.status} {row.error_code}",
+        *((f"dropped {' '.join(row.dropped)}",) if row.dropped else ()),
     )
     # Names come from clients and vendors; a line break in one must not forge another line.
     return " | ".join("".join(c if c.isprintable() else "?" for c in word) for word in words)

@@ -61,7 +61,14 @@ def translate(
     )
     aim = target(provider("v", format=vendor), Model(model))
     way = UpstreamEndpoint(
-        aim, Credential(connection_id="c", secret=""), wire, "http://v", {}, None
+        target=aim,
+        credential=Credential(connection_id="c", secret=""),
+        wire=wire,
+        url="http://v",
+        headers={},
+        whole=not stream,
+        patience=None,
+        silence=None,
     )
     try:
         asked = replace(client_side(WIRES[client]).read_request(call), stream=stream)

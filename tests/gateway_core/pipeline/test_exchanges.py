@@ -52,7 +52,7 @@ def test_the_clients_own_format_is_spoken_when_the_vendor_knows_it() -> None:
 
 
 def test_a_proof_gets_the_name_of_its_provider() -> None:
-    hand = ReplySanitizer("acme", Losses(), keeps_extra=True)
+    hand = ReplySanitizer("acme", keeps_extra=True)
 
     assert hand.event(PartSealed(0, "s")) == PartSealed(0, "s", origin="acme")
     assert hand.part(Reasoning(sealed="x")).origin == "acme"
@@ -61,9 +61,8 @@ def test_a_proof_gets_the_name_of_its_provider() -> None:
 
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["same dialect", "another"])
-def test_what_only_the_vendors_dialect_knows_stays_behind_and_is_recorded(keeps: bool) -> None:
-    losses = Losses()
-    hand = ReplySanitizer("acme", losses, keeps_extra=keeps)
+def test_what_only_the_vendors_dialect_knows_stays_behind(keeps: bool) -> None:
+    hand = ReplySanitizer("acme", keeps_extra=keeps)
     left = EXTRA if keeps else {}
 
     choice = Choice(parts=(Text(text="a", extra=EXTRA),), extra=EXTRA)
@@ -73,7 +72,6 @@ def test_what_only_the_vendors_dialect_knows_stays_behind_and_is_recorded(keeps:
     assert hand.event(ReplyStarted("r", "m", extra=EXTRA)) == ReplyStarted("r", "m", extra=left)
     started = hand.event(PartStarted(0, Text(text="", extra=EXTRA)))
     assert started == PartStarted(0, Text(text="", extra=left))
-    assert list(losses.names) == ([] if keeps else ["answer.odd"])
 
 
 def test_a_part_is_empty_until_it_shows_something() -> None:
@@ -89,6 +87,17 @@ def test_a_failure_and_its_error_are_one() -> None:
     failed = ReplyFailed("Broke", "k", "c", 529, 3.0)
 
     assert failure_of(error_of(failed)) == failed
+
+
+def test_losses_are_spelt_as_the_client_does() -> None:
+    losses = Losses({"stop": "stop_sequences", "messages": "contents"})
+
+    losses.add("stop")
+    losses.add("top_k")
+    losses.add_extra({"odd": Raw(b"1"), "off": Raw(b"false"), "none": Raw(b"null")})
+    losses.add_extra({"odd": Raw(b"{}"), "more": Raw(b'"a"')}, within="messages")
+
+    assert list(losses.names) == ["stop_sequences", "top_k", "odd", "contents.more"]
 
 
 def test_losses_fit_into_a_header() -> None:

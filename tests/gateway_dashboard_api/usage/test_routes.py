@@ -271,6 +271,21 @@ async def test_logs_are_the_newest_calls_a_line_each(admin: AdminGateway, path: 
     assert lines[0] == f"{iso(NOW)} | two?lines?[31m | acme | c-1 | 0 | 0 | error x"
 
 
+async def test_every_view_of_a_call_names_what_was_dropped(admin: AdminGateway) -> None:
+    await keep(admin, row(0, dropped=("top_k", "part:web_search_call")))
+
+    (line,) = await admin.call("GET", "/api/usage/logs")
+    history = await admin.call("GET", "/api/usage/history")
+    details = await admin.call("GET", "/api/usage/request-details")
+    export = await admin.call("GET", "/api/logs/export")
+
+    assert line.endswith(" | ok | dropped top_k part:web_search_call")
+    names = ["top_k", "part:web_search_call"]
+    assert history["rows"][0]["dropped"] == names
+    assert details["details"][0]["dropped"] == names
+    assert export["logs"][0]["dropped"] == names
+
+
 async def test_a_reset_deletes_only_the_period(admin: AdminGateway) -> None:
     await keep(admin, row(0), row(11 * HOUR), row(13 * HOUR), row(9 * DAY))
 

@@ -9,6 +9,10 @@ import pytest
 from chat_endpoints import BODIES, GPT_VENDOR, PATHS, UUID, post
 from fake_vendor import Said
 from served_gateway import Served
+from translation_runs import WIRES
+
+from gateway_core.pipeline.exchanges import client_side
+from gateway_core.upstream.endpoints import vendor_side
 
 
 @pytest.mark.parametrize("wire", ["openai", "claude"])
@@ -130,6 +134,33 @@ def test_an_unknown_route(here: Served, http: httpx2.Client, path: str, method: 
     error = answer.json()["error"]
     assert (error["type"], error["code"]) == ("not_found", "unknown_route")
     assert error["path"].startswith("/v1")
+    assert error.keys() == {"type", "code", "path", "request_id"}
+
+
+SPEECHLESS = (
+    *(b"", b"{}", b"[]", b"null", b"<html></html>", b'{"error":{}}', b'{"error":""}'),
+    b'{"error":null}',
+    b'{"error":{"message":""}}',
+    b'{"error":{"message":null,"code":1}}',
+    b'{"error":{"message":" \\n"}}',
+    b'{"message":"","detail":""}',
+    b'{"type":"error","error":{"type":"api_error","message":""}}',
+    b'{"type":"error","error":{"type":"api_error"}}',
+)
+
+
+@pytest.mark.parametrize("vendor", WIRES)
+@pytest.mark.parametrize("status", [400, 401, 429, 500])
+@pytest.mark.parametrize("body", SPEECHLESS)
+def test_an_error_has_a_message_even_if_the_vendor_gives_none(
+    vendor: str, status: int, body: bytes
+) -> None:
+    error = vendor_side(WIRES[vendor]).read_error(status, {}, body)
+
+    for wire in WIRES.values():
+        told = json.loads(client_side(wire).write_error(error, "id"))
+        said = told["error"] if isinstance(told["error"], str) else told["error"]["message"]
+        assert said.strip(), (wire.id, told)
 
 
 @pytest.mark.parametrize("wire", PATHS)

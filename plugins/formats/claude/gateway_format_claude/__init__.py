@@ -40,6 +40,7 @@ from gateway_core import (
     hookimpl,
 )
 from gateway_formats.intake import read_routing
+from gateway_formats.sse import write_losses
 from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._dialect import DIALECT
@@ -99,6 +100,21 @@ CLAUDE = WireFormat(
     headers={"anthropic-version": "2023-06-01"},
     decorated_models=True,
     forward=("anthropic-version", "anthropic-beta", "idempotency-key"),
+    spelling={
+        "effort": "output_config.effort",
+        "failed": "is_error",
+        "finish": "stop_reason",
+        "output_description": "output_config.format",
+        "output_json": "output_config.format",
+        "output_schema": "output_config.format",
+        "parallel_tools": "tool_choice.disable_parallel_tool_use",
+        "reasoning_signature": "signature",
+        "stop": "stop_sequences",
+        "summary": "thinking.display",
+        "tool_error": "is_error",
+        "user": "metadata.user_id",
+    },
+    trailer=write_losses,
     base_url="https://api.anthropic.com/v1",
 )
 

@@ -56,6 +56,23 @@ class _Vendor:
 _client: ClientSide = _Client()
 _vendor: VendorSide = _Vendor()
 
+_CONFIG = {
+    "candidates": "candidateCount",
+    "effort": "thinkingConfig",
+    "output_description": "responseSchema.description",
+    "frequency_penalty": "frequencyPenalty",
+    "logprobs": "responseLogprobs",
+    "max_tokens": "maxOutputTokens",
+    "output_json": "responseMimeType",
+    "output_schema": "responseSchema",
+    "presence_penalty": "presencePenalty",
+    "seed": "seed",
+    "stop": "stopSequences",
+    "temperature": "temperature",
+    "thinking": "thinkingConfig",
+    "top_k": "topK",
+    "top_p": "topP",
+}
 GEMINI = WireFormat(
     id="gemini",
     dialect=DIALECT,
@@ -75,6 +92,14 @@ GEMINI = WireFormat(
     plain_models=True,
     media_names=dict.fromkeys(("image", "audio", "video", "document"), "inlineData"),
     late_error=write_late_error,
+    spelling={
+        **{name: f"generationConfig.{spelt}" for name, spelt in _CONFIG.items()},
+        "content": "parts",
+        "messages": "contents",
+        "reasoning_signature": "thoughtSignature",
+        "service_tier": "serviceTier",
+        "tool_choice": "toolConfig.functionCallingConfig",
+    },
     base_url="https://generativelanguage.googleapis.com/v1beta",
 )
 

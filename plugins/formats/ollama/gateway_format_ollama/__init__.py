@@ -106,6 +106,10 @@ def vendor_for(conversation: Conversation) -> OllamaVendor:
     return OllamaVendor() if tool is None else ForcedCallVendor(tool)
 
 
+_OPTIONS = (
+    *("temperature", "top_p", "top_k", "min_p", "seed", "stop"),
+    *("presence_penalty", "frequency_penalty"),
+)
 OLLAMA = WireFormat(
     id="ollama",
     dialect=DIALECT,
@@ -124,6 +128,15 @@ OLLAMA = WireFormat(
     by_value=("image",),
     vendor_for=vendor_for,
     late_error=lambda body: body + b"\n",
+    spelling={
+        **{name: f"options.{name}" for name in _OPTIONS},
+        "effort": "think",
+        "max_tokens": "options.num_predict",
+        "output_json": "format",
+        "output_schema": "format",
+        "reasoning": "thinking",
+        "thinking": "think",
+    },
     base_url="http://localhost:11434",
 )
 

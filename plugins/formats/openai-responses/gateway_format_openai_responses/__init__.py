@@ -48,6 +48,7 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
+from gateway_formats.sse import write_losses
 from gateway_formats.streamed_replies import is_stream, read_stream
 
 from ._dialect import COMPACT, DIALECT
@@ -141,6 +142,20 @@ def _endpoints(tail: str) -> tuple[Endpoint, ...]:
 
 
 _KEEP_ALIVE = KeepAlive(frame=b": keepalive\n\n", every=2.5)
+_SPELLING = {
+    "cache_key": "prompt_cache_key",
+    "effort": "reasoning.effort",
+    "logprobs": "top_logprobs",
+    "max_tokens": "max_output_tokens",
+    "messages": "input",
+    "output_description": "text.format.description",
+    "output_json": "text.format",
+    "output_schema": "text.format.schema",
+    "parallel_tools": "parallel_tool_calls",
+    "reasoning_signature": "encrypted_content",
+    "summary": "reasoning.summary",
+    "thinking": "reasoning",
+}
 
 
 _MEDIA_NAMES = {
@@ -158,6 +173,8 @@ FORMATS = (
         vendor=ResponsesVendor(),
         keep_alive=_KEEP_ALIVE,
         grammar=GRAMMAR,
+        spelling=_SPELLING,
+        trailer=write_losses,
         forward=("openai-beta",),
         media_names=_MEDIA_NAMES,
         base_url="https://api.openai.com/v1",
@@ -170,6 +187,8 @@ FORMATS = (
         vendor=CompactVendor(),
         keep_alive=_KEEP_ALIVE,
         grammar=GRAMMAR,
+        spelling=_SPELLING,
+        trailer=write_losses,
         forward=("openai-beta",),
         media_names=_MEDIA_NAMES,
         base_url="https://api.openai.com/v1",

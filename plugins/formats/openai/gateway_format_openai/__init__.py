@@ -50,6 +50,7 @@ chat completion means it for the vendor.
 """
 
 from gateway_core import Endpoint, KeepAlive, WireFormat, hookimpl
+from gateway_formats.sse import write_losses
 
 from ._members import DIALECT
 from .client_replies import write_completion_reply, write_reply
@@ -126,6 +127,19 @@ CHAT = WireFormat(
         "video": "video_url",
         "document": "file",
     },
+    spelling={
+        "cache_key": "prompt_cache_key",
+        "candidates": "n",
+        "effort": "reasoning_effort",
+        "output_description": "response_format.json_schema.description",
+        "output_json": "response_format",
+        "output_schema": "response_format.json_schema",
+        "parallel_tools": "parallel_tool_calls",
+        "reasoning": "reasoning_content",
+        "summary": "reasoning.summary",
+        "thinking": "reasoning_effort",
+    },
+    trailer=write_losses,
     base_url="https://api.openai.com/v1",
 )
 
@@ -137,6 +151,7 @@ COMPLETIONS = WireFormat(
     keep_alive=KEEP_ALIVE,
     late_error=write_late_error,
     grammar=GRAMMAR,
+    trailer=write_losses,
 )
 
 

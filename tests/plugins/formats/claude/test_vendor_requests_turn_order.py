@@ -229,7 +229,7 @@ def test_a_system_turn_waits_for_the_results(tell: Tell, at: At) -> None:
     )
 
     assert shape(said) == [("u", ["a"]), ("a", ["1"]), ("u", ["1"]), ("s", ["s"])]
-    assert losses == []
+    assert losses == ["system_turn"]
 
 
 def test_an_image_in_a_system_turn_is_the_users(tell: Tell, at: At) -> None:

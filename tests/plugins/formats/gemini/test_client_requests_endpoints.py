@@ -19,7 +19,7 @@ def found(gemini: WireFormat, path: str) -> tuple[Any, dict[str, str]]:
     raise AssertionError(path)
 
 
-@pytest.mark.parametrize("tree", ["/v1beta", "/v1"])
+@pytest.mark.parametrize("tree", ["/v1beta/models", "/v1/models", "/v1beta", "/v1"])
 @pytest.mark.parametrize(
     ("rest", "model", "stream"),
     [
@@ -35,7 +35,7 @@ def found(gemini: WireFormat, path: str) -> tuple[Any, dict[str, str]]:
 def test_the_path_alone_says_what_is_wanted(
     gemini: WireFormat, tree: str, rest: str, model: str, stream: bool
 ) -> None:
-    endpoint, path = found(gemini, f"{tree}/models/{rest}")
+    endpoint, path = found(gemini, f"{tree}/{rest}")
 
     intake = endpoint.read(path, {}, {"stream": msgspec.Raw(b"true"), "model": msgspec.Raw(b"1")})
 

@@ -57,13 +57,14 @@ def test_a_plain_question(tell: Any) -> None:
 
 
 def test_messages_alternate_and_begin_and_end_with_the_user(tell: Any) -> None:
-    body, _ = tell(saying(assistant(Text(text="a")), assistant(Text(text="b"))))
+    body, losses = tell(saying(assistant(Text(text="a")), assistant(Text(text="b"))))
 
     assert body["messages"] == [
         {"role": "user", "content": [{"text": "Continue."}]},
         {"role": "assistant", "content": [{"text": "a"}, {"text": "b"}]},
         {"role": "user", "content": [{"text": "Continue."}]},
     ]
+    assert losses == ["added_turn"]
 
 
 def test_results_stand_first_and_each_call_has_one(tell: Any) -> None:
@@ -328,12 +329,18 @@ def test_parts_and_members_of_the_own_dialect_return_to_their_places(tell: Any) 
         (saying(user(Text(text="a", extra=X))), ["content.x"]),
         (saying(user(Media(kind="document", text=""))), ["document"]),
         (saying(user(Foreign(dialect="d", type="t", raw=Raw(b"{}")))), ["part:t"]),
-        (saying(HELLO, assistant(Text(text="a"), Media(kind="image", data="/9j/"))), ["image"]),
-        (saying(HELLO, assistant(Refusal(text="No"))), ["refusal"]),
-        (saying(HELLO, assistant(Text(text="a", citations=(Citation(),)))), ["citations"]),
+        (
+            saying(HELLO, assistant(Text(text="a"), Media(kind="image", data="/9j/"))),
+            ["image", "added_turn"],
+        ),
+        (saying(HELLO, assistant(Refusal(text="No"))), ["refusal", "added_turn"]),
+        (
+            saying(HELLO, assistant(Text(text="a", citations=(Citation(),)))),
+            ["citations", "added_turn"],
+        ),
         (
             saying(HELLO, assistant(ToolCall(id="c", name="f", signature="s", origin="g"))),
-            ["reasoning_signature"],
+            ["reasoning_signature", "added_turn"],
         ),
         (
             saying(HELLO, assistant(CALL), result("c1", Text(text="a", cache="5m"))),

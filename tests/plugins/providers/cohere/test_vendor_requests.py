@@ -307,6 +307,7 @@ def test_the_providers_switches_are_sent_with_every_request(tell: Any) -> None:
         (saying(extra=X), ["x"]),
         (saying(Turn("user", (Text(text="a"),), name="Ann", extra=X)), ["messages.x", "name"]),
         (saying(user(Text(text="a", cache="5m", extra=X))), ["content.x", "cache_control"]),
+        (saying(instructions=(Text(text="a", cache="5m"),)), ["cache_control"]),
         (saying(user(Foreign(dialect="d", type="t", raw=Raw(b"{}")))), ["part:t"]),
         (saying(user(ToolResult(call_id="c", failed=True))), ["failed"]),
         (saying(HELLO, assistant(Refusal(text="No"))), ["refusal"]),

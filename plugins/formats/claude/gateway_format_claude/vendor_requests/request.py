@@ -116,7 +116,10 @@ def _write_messages(
     if is_empty and (conversation.turns or not conversation.instructions):
         raise BadRequest("messages: nothing in the conversation can be sent to this model")
     messages = order_messages(messages, losses)
-    return messages if PRESERVE in conversation.extra else add_ending(messages)
+    ended = messages if PRESERVE in conversation.extra else add_ending(messages)
+    if len(ended) > len(messages):
+        losses.add("added_turn")
+    return ended
 
 
 def _role_of(role: Role, part: AnyPart) -> Role:
@@ -192,6 +195,8 @@ def _write_output(
     if not (native or traits.structured):
         losses.add("output_schema")
         return [text_block(_AS_SCHEMA + bytes(output.schema).decode("utf-8", "replace"))]
+    if output.description is not None:
+        losses.add("output_description")
     schema, is_whole = (output.schema, True) if native else fit_schema(output.schema)
     if not is_whole:
         losses.add("output_schema")

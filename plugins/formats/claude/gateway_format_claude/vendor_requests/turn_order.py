@@ -43,6 +43,7 @@ def order_messages(messages: Iterable[Message], losses: Losses) -> list[Message]
         before, here, after = merged[index - 1 : index + 2]
         if here.role == "system" and after.role == "user" and of_type(before.blocks, "tool_use"):
             merged[index], merged[index + 1] = after, here
+            losses.add("system_turn")
     ids = CallIds()
     paired: list[Message] = []
     waiting: list[tuple[str, str]] = []
@@ -68,6 +69,7 @@ def order_messages(messages: Iterable[Message], losses: Losses) -> list[Message]
     placed = _merge(placed)
     if not placed or placed[0].role != "user":
         placed.insert(0, Message("user", [text_block(OPENING)]))
+        losses.add("added_turn")
     return placed
 
 

@@ -47,14 +47,18 @@ def _read_model(path: Mapping[str, str]) -> str:
 
 
 _COUNTING = Counting(path=count_path, estimate=estimate)
+# Some libraries leave ``models/`` out where the model's name has a slash of its own:
+# https://ai-sdk.dev/providers/ai-sdk-providers/google-generative-ai
+_FOLDERS = ("/models", "")
 ENDPOINTS = tuple(
     endpoint
+    for folder in _FOLDERS
     for root in _ROOTS
     for endpoint in (
-        Endpoint(path=f"{root}/models/{{model}}:generateContent", read=read_whole_call),
-        Endpoint(path=f"{root}/models/{{model}}:streamGenerateContent", read=read_stream_call),
+        Endpoint(path=f"{root}{folder}/{{model}}:generateContent", read=read_whole_call),
+        Endpoint(path=f"{root}{folder}/{{model}}:streamGenerateContent", read=read_stream_call),
         Endpoint(
-            path=f"{root}/models/{{model}}:countTokens", read=read_whole_call, counting=_COUNTING
+            path=f"{root}{folder}/{{model}}:countTokens", read=read_whole_call, counting=_COUNTING
         ),
     )
 )

@@ -54,6 +54,7 @@ class Contents:
         if kept and kept[0].role == "model" and not goal.own:
             # The vendor wants the user to have spoken first.
             kept.insert(0, OpenContent("user", parts=[{"text": " "}]))
+            goal.losses.add("added_turn")
         if goal.traits.since(3) and goal.placeholder:
             turns = [number for number, content in enumerate(kept) if content.opens_turn]
             # Every step of the current turn must have a signature on its first function call.
@@ -68,6 +69,8 @@ class Contents:
         losses = self._goal.losses
         if turn.name is not None:
             losses.add("name")
+        if turn.role == "system":
+            losses.add("system_turn")  # it becomes the user's word here
         # A turn of which nothing was left to send does not keep its neighbours apart.
         last = self._contents[-1] if self._contents else None
         if last is not None and not last.parts and not last.results:

@@ -30,6 +30,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     instructions: list[Json] = [{"text": text} for text in texts if text]
     if instructions and (not contents or not goal.instructed):
         # Instructions become the user's first words, for a model that takes no others.
+        losses.add("system_turn")
         parts = contents[0]["parts"] if contents and contents[0]["role"] == "user" else None
         if isinstance(parts, list):
             contents = [{**contents[0], "parts": [*instructions, *parts]}, *contents[1:]]

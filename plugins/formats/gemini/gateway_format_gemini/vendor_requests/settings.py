@@ -30,6 +30,8 @@ def write_settings(conversation: Conversation, goal: Goal) -> Json:
             config["responseMimeType"] = "application/json"
             if output.schema is not None:
                 config |= write_schema(output.schema, goal)
+                if output.description is not None:
+                    goal.losses.add("output_description")
     thinking = _write_thinking(conversation.thinking, goal)
     if goal.own:
         rest = take_prefix(GENERATION_CONFIG, conversation.extra)

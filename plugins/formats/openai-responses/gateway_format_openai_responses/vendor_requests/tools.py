@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from gateway_core import Tool
@@ -11,6 +12,7 @@ from .._dialect import DIALECT
 from .._namespaces import namespaced_tool
 from .._scope import Scope
 
+_members = msgspec.json.Decoder(dict[str, Raw]).decode
 NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
 
 _DECLARATIONS: dict[str, dict[str, Any]] = {
@@ -60,6 +62,10 @@ def _write_tool(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
             return tool.raw
         offered = scope.word("hosted_tools", HOSTED_TOOLS).split()
         if tool.hosted in offered and tool.hosted in _DECLARATIONS:
+            # A server tool of another dialect keeps its purpose, not its settings.
+            settings = _members(tool.raw) if tool.raw is not None else {}
+            lost = {n: raw for n, raw in settings.items() if n not in ("type", "name")}
+            scope.losses.add_extra(lost, within=f"tool:{tool.hosted}")
             return _DECLARATIONS[tool.hosted]
         scope.losses.add(f"tool:{tool.hosted}")
         return None

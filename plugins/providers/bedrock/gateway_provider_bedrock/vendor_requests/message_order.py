@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from gateway_core import Losses
+
 from .._answer import SERVER_TOOL
 from .media import Block
 
@@ -32,8 +34,8 @@ class Message:
         return {"role": self.role, "content": self.content}
 
 
-def arrange(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
-    """The messages in an order the vendor takes."""
+def arrange(messages: Iterable[Message], losses: Losses, *, statuses: bool) -> list[Message]:
+    """The messages in an order the vendor takes; a turn that has to be made up is a change."""
     merged: list[Message] = []
     for message in messages:
         if all("cachePoint" in block for block in message.content):
@@ -47,7 +49,9 @@ def arrange(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
     if not merged or merged[0].role == "assistant":
         merged.insert(0, Message("user", [{"text": OPENING}]))
+        losses.add("added_turn")
     if merged[-1].role == "assistant":
+        losses.add("added_turn")
         merged.append(Message("user"))
     awaited: list[str] = []
     for message in merged:

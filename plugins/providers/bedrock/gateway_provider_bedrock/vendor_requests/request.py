@@ -46,7 +46,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     is_empty = not any(message.content for message in written)
     if is_empty and (conversation.turns or not conversation.instructions):
         raise BadRequest(f"Nothing in this request can be sent to {target.model.id}")
-    messages = arrange(written, statuses=traits.statuses)
+    messages = arrange(written, losses, statuses=traits.statuses)
     tools = write_tools(conversation, messages, writer, traits, losses)
     form, words = write_form(conversation.output, traits, losses)
     system = [*writer.write(conversation.instructions), *words]
