@@ -25,9 +25,10 @@ from ..contracts.asgi import (
     Send,
 )
 from ..contracts.errors import GatewayError, InvalidKey, MethodNotAllowed
-from ..identity.access import Access, permit
+from ..identity.access import CLIENT, Access, permit
 from ..identity.caller import Caller
 from ..identity.credentials import CALLER, check_origin, own_origin
+from ..identity.cross_origin import SHARED, preflight_headers
 from ..identity.peers import PEER, Peer, host_of, stamp
 from ..identity.targets import check_host, path_of
 from ..identity.web_login import isolated_host
@@ -100,15 +101,18 @@ class App:
         if found is None:
             return self._other(scope, headers, receive, send)
         route, parameters = found
+        if scope["method"] == "OPTIONS":
+            return self._preflight(f"{route.endpoint.method}, OPTIONS", scope, receive, send)
         caller = self.core.identity.client(scope, headers, scope[PEER])
         try:
             permit(Access.INFERENCE, caller)
         except InvalidKey as error:
-            return self._answer(route, error, scope, receive, send)
+            return self._answer(route, error, scope, receive, send, SHARED)
         except GatewayError as error:
             return self._refuse(error, scope, receive, send)
         if scope["method"] != route.endpoint.method:
-            return self._method(route, scope, receive, send)
+            shared = SHARED if caller.has_shown else {}
+            return self._method(route, scope, receive, send, shared)
         if route.endpoint.query:
             parameters = {**parameters, **query_parameters(scope, route.endpoint.query)}
         head = read_request_head(route, parameters, scope["path"], caller, headers)
@@ -154,16 +158,33 @@ class App:
         request_id = scope[REQUEST_ID] = self.core.new_id()
         scope["app"] = self
         guarded = self._find(scope)
-        try:
-            scope[CALLER] = self._admit(guarded, scope, headers)
-        except GatewayError as error:
-            await self._refuse(error, scope, receive, send)
-            return
-        if guarded is not None:
-            await guarded.route.handle(scope, receive, finished(send, request_id))
-            return
+        access = self._access(guarded, scope)
         methods = {m for g in self._known(scope) for m in getattr(g.route, "methods", None) or ()}
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
+        is_for_clients = access in CLIENT or is_client_path(scope)
+        if scope["method"] == "OPTIONS" and guarded is None and is_for_clients:
+            await self._preflight(allow, scope, receive, send)
+            return
+        shared: Mapping[str, str] = {}
+        try:
+            caller = scope[CALLER] = self.core.identity.operator(
+                scope,
+                headers,
+                scope[PEER],
+                self.core.snapshot.settings,
+            )
+            shared = SHARED if caller.has_shown and is_for_clients else {}
+            self._admit(access, caller, scope, headers)
+        except GatewayError as error:
+            if scope["method"] != "OPTIONS":
+                await self._refuse(error, scope, receive, send, shared)
+                return
+            # Answered like any other path, so that none can be guessed.
+            methods, allow = {"GET"}, "OPTIONS"
+        send = finished(send, request_id, shared)
+        if guarded is not None:
+            await guarded.route.handle(scope, receive, send)
+            return
         if not methods or scope["method"] in methods:
             response = await meta.unknown(Request(scope))
         elif scope["method"] == "OPTIONS":
@@ -183,21 +204,16 @@ class App:
                 return guarded
         return None
 
-    def _admit(self, guarded: Guarded | None, scope: Scope, headers: dict[str, str]) -> Caller:
-        """The caller, if the class of the route lets them pass. Raises GatewayError."""
-        core, path = self.core, scope["path"]
+    def _access(self, guarded: Guarded | None, scope: Scope) -> Access:
+        """The class of a path."""
         if guarded is not None or (guarded := next(iter(self._known(scope)), None)):
-            access = guarded.access
-        else:
-            # A path without a route is refused like those beside it, so that none can be guessed.
-            is_client = f"{path}/".startswith(CLIENT_PATHS)
-            access = Access.INFERENCE if is_client else Access.MANAGEMENT
-        caller = core.identity.operator(
-            scope,
-            headers,
-            scope[PEER],
-            core.snapshot.settings,
-        )
+            return guarded.access
+        # A path without a route is refused like those beside it, so that none can be guessed.
+        return Access.INFERENCE if is_client_path(scope) else Access.MANAGEMENT
+
+    def _admit(self, access: Access, caller: Caller, scope: Scope, headers: dict[str, str]) -> None:
+        """Let the caller pass, if the class of the route does. Raises GatewayError."""
+        core, path = self.core, scope["path"]
         query = (scope.get("query_string") or b"").decode("latin-1")
         reveals = path.endswith("/reveal") or any(
             name == "reveal" and value not in ("0", "false")
@@ -206,7 +222,6 @@ class App:
         permit(access, caller, scope["method"], reveals=reveals)
         if access not in (Access.PUBLIC, Access.INFERENCE):
             check_origin(caller, headers, own_origin(scope, headers, core.identity.public_origin))
-        return caller
 
     def _known(self, scope: Scope) -> list[Guarded]:
         """The routes of a path, whatever their methods."""
@@ -217,19 +232,29 @@ class App:
             and guarded.route.matches(scope)[0] is not Match.NONE
         ]
 
+    async def _preflight(self, allow: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say what a page of any origin may ask of a client path."""
+        receive, send = _patient(scope, receive, send)
+        headers = {**_method_headers(self.core.new_id(), allow), **preflight_headers(allow)}
+        await Response(status_code=204, headers=headers)(scope, receive, send)
+
     async def _method(
-        self, route: EndpointRoute, scope: Scope, receive: Receive, send: Send
+        self,
+        route: EndpointRoute,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        shared: Mapping[str, str],
     ) -> None:
-        """An inference path with another method: probes are answered, the rest is refused."""
+        """An inference path with another method: a probe is answered, the rest is refused."""
         receive, send = _patient(scope, receive, send)
         allow = f"{route.endpoint.method}, OPTIONS"
-        if scope["method"] in ("OPTIONS", "HEAD"):
-            status = 204 if scope["method"] == "OPTIONS" else 200
-            headers = _method_headers(self.core.new_id(), allow)
-            await Response(status_code=status, headers=headers)(scope, receive, send)
+        if scope["method"] == "HEAD":
+            headers = {**_method_headers(self.core.new_id(), allow), **shared}
+            await Response(headers=headers)(scope, receive, send)
             return
         error = MethodNotAllowed(f"Use {route.endpoint.method} for {scope['path']}")
-        await self._answer(route, error, scope, receive, send, {"allow": allow})
+        await self._answer(route, error, scope, receive, send, {"allow": allow, **shared})
 
     async def _answer(
         self,
@@ -248,11 +273,22 @@ class App:
         await Response(body, error.status, headers, "application/json")(scope, receive, send)
 
     async def _refuse(
-        self, error: GatewayError, scope: Scope, receive: Receive, send: Send
+        self,
+        error: GatewayError,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        headers: Mapping[str, str] = {},
     ) -> None:
         receive, send = _patient(scope, receive, send)
         request_id = scope.get(REQUEST_ID) or self.core.new_id()
-        await flat_error(error.message, error.status, request_id)(scope, receive, send)
+        response = flat_error(error.message, error.status, request_id)
+        response.headers.update(headers)
+        await response(scope, receive, send)
+
+
+def is_client_path(scope: Scope) -> bool:
+    return f"{scope['path']}/".startswith(CLIENT_PATHS)
 
 
 def query_parameters(scope: Scope, names: Collection[str]) -> dict[str, str]:
@@ -275,9 +311,9 @@ def _isolated_host(core: Core) -> str:
     return host
 
 
-def finished(send: Send, request_id: str) -> Send:
+def finished(send: Send, request_id: str, shared: Mapping[str, str]) -> Send:
     """Adds the headers of every response where the route has not set them."""
-    defaults = {**NO_STORE, "x-request-id": request_id}
+    defaults = {**NO_STORE, "x-request-id": request_id, **shared}
 
     async def send_with_defaults(message: Message) -> None:
         if message["type"] == "http.response.start":

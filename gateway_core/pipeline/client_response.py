@@ -20,6 +20,7 @@ from ..contracts.asgi import (
     Send,
 )
 from ..contracts.wire import KeepAlive
+from ..identity.cross_origin import SHARED_FIELDS
 from ..upstream.body_buffer import LARGE, keep_room
 from .silence import LOOKS, SilenceWatch
 
@@ -36,29 +37,43 @@ SLICE = 64 * 1024
 # section 3.6), and no cache is to keep one (RFC 9111, section 5.2.2.5).
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _NO_STORE: Header = (b"cache-control", b"no-store")
-_LASTING = "".join(f"{n.decode()}: {v.decode()}\r\n" for n, v in (_NO_STORE, _NOSNIFF))
+_WHOLE = (_NO_STORE, _NOSNIFF)
+_WHOLE_SHARED = (*_WHOLE, *SHARED_FIELDS)
+_LASTING, _LASTING_SHARED = (
+    "".join(f"{n.decode()}: {v.decode()}\r\n" for n, v in fields)
+    for fields in (_WHOLE, _WHOLE_SHARED)
+)
 _STREAMING: tuple[Header, ...] = (
     (b"cache-control", b"no-cache, no-store, no-transform"),
     # nginx collects a proxied answer unless this header says otherwise.
     (b"x-accel-buffering", b"no"),
     _NOSNIFF,
 )
+_STREAMING_SHARED = (*_STREAMING, *SHARED_FIELDS)
 
 
-def whole_headers(headers: Sequence[Header], body: bytes, request_id: bytes) -> tuple[Header, ...]:
-    """The headers of a whole answer, of which ``headers`` are its own."""
+def whole_headers(
+    headers: Sequence[Header], body: bytes, request_id: bytes, is_shared: bool = False
+) -> tuple[Header, ...]:
+    """The headers of a whole answer, of which ``headers`` are its own; with ``is_shared`` pages of
+    every origin may read it."""
     length = (b"content-length", b"%d" % len(body))
-    return (*headers, length, (b"x-request-id", request_id), _NO_STORE, _NOSNIFF)
+    lasting = _WHOLE_SHARED if is_shared else _WHOLE
+    return (*headers, length, (b"x-request-id", request_id), *lasting)
 
 
-def whole_lines(body: bytes, request_id: str) -> bytes:
+def whole_lines(body: bytes, request_id: str, is_shared: bool = False) -> bytes:
     """What ``whole_headers`` adds, as HTTP/1.1 writes it."""
-    return f"content-length: {len(body)}\r\nx-request-id: {request_id}\r\n{_LASTING}".encode()
+    lasting = _LASTING_SHARED if is_shared else _LASTING
+    return f"content-length: {len(body)}\r\nx-request-id: {request_id}\r\n{lasting}".encode()
 
 
-def stream_headers(headers: Sequence[Header], request_id: bytes) -> tuple[Header, ...]:
+def stream_headers(
+    headers: Sequence[Header], request_id: bytes, is_shared: bool = False
+) -> tuple[Header, ...]:
     """The headers of a stream, of which ``headers`` are its own."""
-    return (*headers, (b"x-request-id", request_id), *_STREAMING)
+    lasting = _STREAMING_SHARED if is_shared else _STREAMING
+    return (*headers, (b"x-request-id", request_id), *lasting)
 
 
 class ClientGone(Exception):
@@ -94,6 +109,8 @@ class ClientResponse:
     unread = False
     """More of the request may be to come."""
     gone = False
+    is_shared = False
+    """Pages of every origin may read the answer."""
     tap: Callable[[bytes], None] | None = None
     """Is shown every piece of the body."""
     early_headers: tuple[Header, ...] = ()
@@ -161,7 +178,7 @@ class ClientResponse:
         """A whole answer."""
         if self._silence is not None or self._beating is not None:
             await self.settle()
-        told = whole_headers(headers, body, self.request_id)
+        told = whole_headers(headers, body, self.request_id, self.is_shared)
         if self._reply is not None and self._reply(status, told, body):
             self.opened = True
             self._count(body)
@@ -173,7 +190,7 @@ class ClientResponse:
         """The head of a stream, unless it is out already, and its first bytes."""
         await self.settle(keep_beating=self._throughout)
         if not self.opened:
-            await self._open(200, stream_headers(headers, self.request_id))
+            await self._open(200, stream_headers(headers, self.request_id, self.is_shared))
         await self.write(first)
 
     async def write(self, piece: bytes) -> None:
@@ -296,7 +313,8 @@ class ClientResponse:
         """The head if it is not out yet, then a frame; then the next silence is waited for."""
         try:
             if not self.opened:
-                await self._open(200, stream_headers(self.early_headers, self.request_id))
+                headers = stream_headers(self.early_headers, self.request_id, self.is_shared)
+                await self._open(200, headers)
             if not self._is_writing:  # Otherwise the client is slow, and something is on its way.
                 await self._body(self._frame, more=True)
             if self._beat > 0:

@@ -62,6 +62,7 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
     record = run.record
     extensions = scope.get(PUSH), scope.get(PUSHED), scope.get(REPLY), scope.get(ON_DISCONNECT)
     client = ClientResponse(receive, send, record.request_id, *extensions)
+    client.is_shared = run.head.is_shared
     try:
         if run.sent is None and not run.is_answering:
             if not await _prepare(run, receive, client):

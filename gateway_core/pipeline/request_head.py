@@ -36,6 +36,8 @@ class RequestHead(Struct, frozen=True, kw_only=True):
     """The content type is JSON."""
     key: Key | None
     """The key whose policy holds and that is charged; ``None`` for the command line."""
+    is_shared: bool
+    """A key was shown, so pages of every origin may read the answer."""
 
     def with_length(self, length: str) -> "RequestHead":
         """The same head with another ``content-length``."""
@@ -50,6 +52,7 @@ class RequestHead(Struct, frozen=True, kw_only=True):
             headers=headers,
             is_json=self.is_json,
             key=self.key,
+            is_shared=self.is_shared,
         )
 
 
@@ -87,6 +90,7 @@ def read_request_head(
         headers=without_credentials(headers),
         is_json=is_json(headers.get("content-type", "")),
         key=None if caller.is_cli else caller.key,
+        is_shared=caller.has_shown,
     )
 
 

@@ -234,6 +234,8 @@ class RequestRun:
     def keep_alive(self) -> KeepAlive | None:
         """What this client is sent into a silence, if anything."""
         keep_alive, headers = self.head.route.wire.keep_alive, self.head.headers
+        if self.call.kind is not Kind.LLM:
+            return None  # Its answers have frames of their own, or none.
         if keep_alive is None or keep_alive.spares is None:
             return keep_alive
         name, beginning = keep_alive.spares

@@ -54,7 +54,8 @@ class StreamDriver(Driver):
             return
         if is_last or exchange.ended:
             run.close()
-        headers = stream_headers(run.response_headers(), run.record.request_id.encode())
+        request_id = run.record.request_id.encode()
+        headers = stream_headers(run.response_headers(), request_id, run.head.is_shared)
         if not self._writer.open(headers, attempt.pending, is_last=is_last):
             self.hand_over()
             return

@@ -27,7 +27,7 @@ class WholeDriver(Driver):
             return
         body = attempt.pending
         try:
-            ready = whole_lines(body, run.record.request_id)
+            ready = whole_lines(body, run.record.request_id, run.head.is_shared)
             is_sent = self._writer.reply(200, headers, body, ready)
         except RuntimeError:  # A header that cannot be sent; the pipeline reports it.
             is_sent = False
