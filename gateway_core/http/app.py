@@ -179,8 +179,8 @@ class App:
             if scope["method"] != "OPTIONS":
                 await self._refuse(error, scope, receive, send, shared)
                 return
-            # Answered like any other path, so that none can be guessed.
-            methods, allow = {"GET"}, "OPTIONS"
+            # Answered like any other path, so that none can be guessed, and never by the route.
+            guarded, methods, allow = None, {"GET"}, "OPTIONS"
         send = finished(send, request_id, shared)
         if guarded is not None:
             await guarded.route.handle(scope, receive, send)

@@ -365,3 +365,23 @@ async def test_responses_for_one_caller_are_not_cacheable(admin: AdminGateway) -
         response = answer.headers.get("cache-control", "")
         assert "no-store" in response or "private" in response, operation.path
         assert answer.headers["x-content-type-options"] == "nosniff", operation.path
+
+
+async def test_a_route_that_answers_options_itself_is_asked_only_by_who_may(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async def listen(request: Request) -> JSONResponse:
+        heard.append(request.method)
+        return JSONResponse({"secret": True})
+
+    path = "/api/probe/own-options"
+    own = guarded(path, listen, Access.PROTECTED, "knock", ("OPTIONS",))
+    async with opened(tmp_path, {"JWT_SECRET": SECRET}, more={"own": plugin(own)}) as admin:
+        async with client_of(admin.gateway, AWAY, operator=False) as stranger:
+            refused = await stranger.options(path)
+        token = {CLI_HEADER: admin.core.identity.cli_token}
+        welcome = await admin.client.options(path, headers=token)
+
+    assert (refused.status_code, refused.content) == (204, b"")
+    assert welcome.json() == {"secret": True}
+    assert heard == ["OPTIONS"]
