@@ -83,5 +83,5 @@ def open_service(call: Call, target: Target, credential: Credential) -> ServiceE
     """The exchange of a call that is no chat. Raises what its vendor's adapter raises."""
     service = target.provider.service(call.kind, call.action)
     if service is None:
-        raise GatewayError(f"provider {target.provider.id} has no service for {call.kind}")
+        raise GatewayError(f"provider {target.provider.shown} has no service for {call.kind}")
     return service.adapter.open(call, target, credential)

@@ -20,6 +20,7 @@ from gateway_core.identity.credentials import CALLER
 from gateway_core.identity.keys import Key
 from gateway_core.identity.peers import Peer
 from gateway_core.identity.policy import read
+from gateway_core.metering.prices import Prices
 
 LOCAL = Caller(peer=Peer("127.0.0.1", via_proxy=False, is_loopback=True), is_local=True)
 SPEC = provider("goo", "g", Model("v", kind=Kind.EMBEDDING), alias="gg", format="gemini")
@@ -42,7 +43,7 @@ def ask(path: str, method: str = "GET", **headers: str) -> httpx2.Response:
 
 
 def ask_as(caller: Caller, path: str, method: str = "GET", **headers: str) -> httpx2.Response:
-    core: Any = SimpleNamespace(snapshot=TABLES, clock=lambda: 7.9)
+    core: Any = SimpleNamespace(snapshot=TABLES, prices=Prices())
 
     async def main() -> httpx2.Response:
         app = Starlette(routes=[guarded.route for guarded in routes(core)])
