@@ -24,6 +24,7 @@ from starlette.routing import BaseRoute
 from . import plugins
 from .config.data_dir import DataDir
 from .config.environment import Environment
+from .config.unsupported import check_supported
 from .contracts.provider import Credential
 from .http.app import App
 from .http.operations import Guarded, RouteOperation
@@ -52,7 +53,7 @@ from .plugins.trust import has_precedence, is_trusted
 from .routing.account_selection import RoundRobin
 from .routing.cooldown_writer import CooldownWriter
 from .routing.cooldowns import Cooldowns
-from .routing.environment_accounts import adopt
+from .routing.environment_accounts import adopt, variables_read
 from .routing.snapshot import ConfigSnapshot
 from .routing.snapshot_loader import SnapshotLoader
 from .routing.strategies import MemberOrder
@@ -145,6 +146,7 @@ async def _collaborators(
     stored = await stores.plugin_settings.all()
     settings = plugins.settings_of(loaded, environment.variables, program, stored)
     found = registry.build(loaded, settings, trusted=frozenset(environment.trust_plugins))
+    check_supported(environment.variables, variables_read(found.providers.values()))
     await adopt(stores.connections, found.providers.values(), environment)
 
     prices = Prices(clock)

@@ -6,7 +6,11 @@ from typing import Any
 from ..config.data_dir import DataDir
 from ..config.environment import Environment
 from ..config.errors import DataDirInUse, StartRefused
-from ..storage.opening import look_at
+from ..config.settings import traits
+from ..config.unsupported import IGNORED, SETTINGS, without_effect
+from ..identity.sessions import jwt_secret
+from ..routing.environment_accounts import variables_read
+from ..storage.opening import look_at, read_settings_at_rest
 from .event_loop import UVLOOP, choose_loop
 from .listening import ServerError, listen
 from .options import load
@@ -33,7 +37,20 @@ def examine(environment: Environment, host: str, port: int) -> list[Finding]:
         findings.append(_finding("port", WORSE, f"{error} {RUNS_ALREADY}"))
     else:
         findings.append(_finding("port", GOOD, f"{host}:{port} is free"))
-    findings.append(_data_dir(environment))
+    data_dir = _data_dir(environment)
+    findings += [data_dir, _sessions(environment)]
+    if data_dir["state"] == GOOD:
+        findings.extend(_settings(environment))
+    read = variables_read(registry.providers.values())
+    findings.extend(
+        _finding("variables", BAD, sentence)
+        for sentence in without_effect(environment.variables, read)
+    )
+    findings.extend(
+        _finding("variables", WORSE, f"{name} is not read; the setting outboundProxyUrl is")
+        for name in IGNORED
+        if name in environment.variables or name.lower() in environment.variables
+    )
     findings.extend(
         _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)
         for problem in registry.problems
@@ -66,3 +83,25 @@ def _data_dir(environment: Environment) -> Finding:
         return _finding("data directory", GOOD, str(path))
     missing = f"{path} is not there yet; the first start makes it"
     return _finding("data directory", GOOD, missing)
+
+
+def _sessions(environment: Environment) -> Finding:
+    """Whether people can sign in. A secret that is ignored is logged as well."""
+    try:
+        secret = jwt_secret(environment, DataDir(environment.data_path, look_only=True))
+    except StartRefused as error:
+        return _finding("sessions", BAD, str(error))
+    if secret is None:
+        missing = "nobody can sign in to the dashboard: set JWT_SECRET to 32 random bytes or more"
+        return _finding("sessions", WORSE, missing)
+    return _finding("sessions", GOOD, "JWT_SECRET is usable")
+
+
+def _settings(environment: Environment) -> list[Finding]:
+    """Stored settings that nothing acts on."""
+    document = read_settings_at_rest(DataDir(environment.data_path, look_only=True))
+    return [
+        _finding("settings", WORSE, f"{name} is stored, but has no effect in this version")
+        for name in SETTINGS
+        if document.get(name, traits()[name].default) != traits()[name].default
+    ]

@@ -210,7 +210,16 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             "ENABLE_TRANSLATOR",
             "Serve /api/translator, which shows how requests are translated.",
             SWITCH,
-            lenient=True,
+            shown_default="false",
+        ),
+    ] = False
+    strip_reasoning: Annotated[
+        bool,
+        variable(
+            "STRIP_REASONING_CONTENT",
+            "Leave thinking out of whole answers, as the header x-gateway-reasoning: off does for "
+            "one request.",
+            SWITCH,
             shown_default="false",
         ),
     ] = False
@@ -239,7 +248,6 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             "OBSERVABILITY_MAX_RECORDS",
             "How many requests are kept.",
             SOME_MS,
-            lenient=True,
             shown_default="the setting of that name",
         ),
     ] = None
@@ -249,7 +257,6 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             "OBSERVABILITY_BATCH_SIZE",
             "How many are written at once.",
             SOME_MS,
-            lenient=True,
             shown_default="the setting of that name",
         ),
     ] = None
@@ -259,7 +266,6 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             "OBSERVABILITY_FLUSH_INTERVAL_MS",
             "How long they may wait to be written.",
             SOME_MS,
-            lenient=True,
             shown_default="the setting of that name",
         ),
     ] = None
@@ -269,7 +275,6 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             "OBSERVABILITY_MAX_JSON_SIZE",
             "The longest part that is kept whole, in KiB.",
             SOME_MS,
-            lenient=True,
             shown_default="the setting of that name",
         ),
     ] = None

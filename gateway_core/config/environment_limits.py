@@ -128,7 +128,6 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             "BACKOFF_BASE_MS",
             "The first cool-down after a vendor's 429; each further one doubles it.",
             whole(1),
-            lenient=True,
         ),
     ] = 2_000
     backoff_max_ms: Annotated[
@@ -138,10 +137,9 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             "The longest such cool-down, at most seven days. Less than the base restores the "
             "three defaults.",
             whole(1),
-            lenient=True,
         ),
     ] = 300_000
     backoff_max_level: Annotated[
         int,
-        variable("BACKOFF_MAX_LEVEL", "How often a cool-down may double.", whole(1), lenient=True),
+        variable("BACKOFF_MAX_LEVEL", "How often a cool-down may double.", whole(1)),
     ] = 15

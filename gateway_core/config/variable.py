@@ -26,8 +26,6 @@ class Variable(Struct, frozen=True, kw_only=True):
     description: str
     reading: Reading
     secret: bool
-    lenient: bool
-    """A value that is refused counts as unset instead of stopping the start."""
     default: Any
     shown_default: str | None
 
@@ -36,8 +34,6 @@ class Variable(Struct, frozen=True, kw_only=True):
         try:
             return self.reading.read(text.strip())
         except ValueError as error:
-            if self.lenient:
-                return self.default
             shown = "the given value" if self.secret else repr(text[:100])
             raise ConfigError(
                 f"{self.name} does not accept {shown}: it takes {self.reading.accepts}."
@@ -50,7 +46,6 @@ def variable(
     reading: Reading,
     *,
     secret: bool = False,
-    lenient: bool = False,
     shown_default: str | None = None,
 ) -> Meta:
     """Declare the variable behind a field; ``shown_default`` is for readers only."""
@@ -58,7 +53,6 @@ def variable(
         "name": name,
         "reading": reading,
         "secret": secret,
-        "lenient": lenient,
         "shown_default": shown_default,
     }
     return Meta(description=description, extra=traits)

@@ -287,6 +287,8 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a streamed answer is wanted."""
     stream_usage: bool = True
     """Whether the client wants usage in its stream, where its dialect lets it choose."""
+    keeps_prefill: bool = False
+    """A last turn of the assistant is to be continued as it stands, for a vendor that can."""
     model: str = ""
     """The model as the client named it."""
     dialect: str = ""

@@ -15,7 +15,7 @@ GatewayError
 ├── BodyTooLarge (413)
 ├── UnsupportedMedia (415)
 ├── LimitExceeded (429)
-├── Unavailable (503)     AllAccountsCooling, NothingToTry
+├── Unavailable (503)     AllAccountsCooling, NothingToTry, EmptyCombo
 └── UpstreamError         the vendor's answer, classified
     ├── AnswerFailed      the model's own turn failed
     ├── PluginBroken      a plugin's own code failed on this request
@@ -23,8 +23,6 @@ GatewayError
         ├── TooSlow       the vendor's time ran out
         └── HostRefused   a plugin's code wanted to send somewhere else
 """
-
-from typing import ClassVar
 
 INVALID = "invalid_request_error"
 
@@ -39,7 +37,7 @@ class GatewayError(Exception):
 
     status: int = 500
     """The HTTP status."""
-    type: ClassVar[str] = "server_error"
+    type: str = "server_error"
     """The word for its family, in formats that have one."""
     code: str | None = "internal_server_error"
     """The word for the condition itself."""
@@ -268,14 +266,33 @@ class NothingToTry(Unavailable):
     """A combo or a virtual model has no member that could be asked."""
 
 
+class EmptyCombo(NothingToTry):
+    """A combo, by name, that has no members."""
+
+    def __init__(self, combo: str) -> None:
+        super().__init__(f'Combo "{combo}" has no models')
+        self.combo = combo
+
+
+_MEANINGS = {
+    401: (Unauthorized.type, Unauthorized.code),
+    402: ("billing_error", "payment_required"),
+    403: (Forbidden.type, "insufficient_quota"),
+    404: (INVALID, "model_not_found"),
+    429: (LimitExceeded.type, LimitExceeded.code),
+    502: (GatewayError.type, "bad_gateway"),
+    504: (GatewayError.type, "gateway_timeout"),
+}
+"""Type and code of a refusal, by its status."""
+
+
 class AllAccountsCooling(Unavailable):
     """Every account of every target is cooling down; ``status`` is the last one seen."""
 
     def __init__(self, message: str, *, status: int, retry_after: float | None) -> None:
         super().__init__(message, retry_after=retry_after)
         self.status = status
-        if status == 429:
-            self.code = "rate_limit_exceeded"
+        self.type, self.code = _MEANINGS.get(status, (self.type, self.code))
 
 
 class UpstreamError(GatewayError):

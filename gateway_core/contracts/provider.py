@@ -60,6 +60,10 @@ class Target(Struct, frozen=True):
     model: Model
     """The vendor's model; its ``id`` is what is sent."""
 
+    def __str__(self) -> str:
+        """As clients know it."""
+        return f"{self.provider.shown}/{self.model.id}"
+
 
 class Credential(Struct, frozen=True, kw_only=True):
     """One account's secret and the vendor data stored beside it."""
@@ -189,6 +193,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Its name in ``id/model``: lower-case letters, digits, ``-``, ``_`` and ``.``."""
     name: str
     """As people write it."""
+    is_node: bool = False
+    """True for an endpoint of the operator's own, whose id no client knows."""
     alias: str | None = None
     """A short name that may stand for the id; the manifest shows it."""
     aliases: tuple[str, ...] = ()
@@ -272,6 +278,11 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
             if service.kind == kind and service.action == action:
                 return service
         return None
+
+    @property
+    def shown(self) -> str:
+        """Its name in texts for clients."""
+        return self.alias if self.is_node and self.alias else self.id
 
     def without_variant(self, model: str) -> str:
         """The id of the model itself."""

@@ -46,6 +46,8 @@ from .responses import NO_STORE, flat_error
 
 CLIENT_PATHS = ("/v1/", "/v1beta/", "/codex/", "/responses/")
 """Prefixes under which a path without a route is answered as a client path."""
+REASONING = "x-gateway-reasoning"
+"""The header with which a client asks for whole answers without their thinking."""
 NEVER = frozenset({"TRACE", "CONNECT"})
 """Methods that no path has."""
 
@@ -115,6 +117,8 @@ class App:
             return self._method(route, scope, receive, send, shared)
         if route.endpoint.query:
             parameters = {**parameters, **query_parameters(scope, route.endpoint.query)}
+        if self.core.environment.strip_reasoning:
+            headers[REASONING] = "off"
         head = read_request_head(route, parameters, scope["path"], caller, headers)
         if not caller.was_refused and REPEATED_HEAD in scope:
             scope[REPEATED_HEAD].made = AdmittedHead(head, self.core.identity.keys.changes)

@@ -1,6 +1,7 @@
 """The catalog routes: what can be called, in the envelope a client expects (4.1, 4.3)."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -27,15 +28,19 @@ from ..routing.model_listing import (
     listed_kinds,
     local_server_list,
     messages_list,
+    messages_row,
     of_kind,
     rows,
     usual,
 )
+from ..routing.model_resolver import undecorated
 from .operations import Guarded, guarded
 from .requests import request_id_of
 from .responses import NO_STORE, error_answer, json_answer
 
 Handler = Callable[[Request], Any]
+CREATED = 1_735_689_600
+"""When every model was created: vendors do not say, and lists of one day must equal the next's."""
 VERSION_HEADER = "anthropic-version"
 """Its presence asks for the messages-style list."""
 COMMAND_LINE = "codex"
@@ -68,7 +73,7 @@ def routes(core: Core) -> list[Guarded]:
         guarded(
             "/v1/realtime/auth",
             catalog.admission,
-            Access.INFERENCE,
+            Access.PUBLIC,
             "check a key",
             get,
             answer=Admission,
@@ -126,6 +131,8 @@ class Catalog:
             if request.method == "HEAD":
                 return probed()
             return json_answer(self._list(request, of_kind(self._rows(request), name)))
+        if VERSION_HEADER in request.headers:
+            return self._answer(request, lambda: messages_row(self._decorated(request, name)))
         if "/" not in name and not any(row["id"] == name for row in self._rows(request)):
             return error_answer(NotFound("Unknown model kind"), request_id_of(request))
         if request.method == "HEAD":
@@ -156,7 +163,7 @@ class Catalog:
     def _rows(self, request: Request) -> list[Row]:
         """What this caller may use."""
         snapshot, key = self._core.snapshot, _caller(request).key
-        listed = rows(snapshot, int(self._core.clock()))
+        listed = rows(snapshot, CREATED)
         return listed if key is None else permitted_rows(snapshot, self._core.prices, key, listed)
 
     def _list(self, request: Request, listed: list[Row]) -> Row:
@@ -175,6 +182,13 @@ class Catalog:
             return json_answer(find())
         except GatewayError as error:
             return error_answer(error, request_id_of(request))
+
+    def _decorated(self, request: Request, name: str) -> Row:
+        """One row by its id in the messages-style list. Raises UnknownModel."""
+        for each in undecorated(name):
+            with suppress(UnknownModel):
+                return self._find(request, each, None)
+        raise UnknownModel(f"Model {name} is not in the catalog")
 
     def _find(self, request: Request, name: str, kind: str | None) -> Row:
         """One row by its id, in any spelling of the provider. Raises BadRequest, UnknownModel."""

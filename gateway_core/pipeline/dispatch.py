@@ -110,15 +110,16 @@ class Refusals:
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
         self.last: UpstreamError | None = None
-        self.cooldowns: list[Cooldown] = []
+        self.cooldowns: list[tuple[Target, Cooldown]] = []
         self.unconnected: list[str] = []
         self.unfit: Unsendable | None = None
 
     def verdict(self, now: float) -> GatewayError:
-        soonest = min((cooldown.until for cooldown in self.cooldowns), default=None)
+        soonest = min((cooldown.until for _, cooldown in self.cooldowns), default=None)
         wait = None if soonest is None else max(1.0, soonest - now)
         if self.last is not None:
-            if self.last.retry_after is None and len(self._members) > 1:
+            is_limited = self.last.status == 429
+            if self.last.retry_after is None and (is_limited or len(self._members) > 1):
                 self.last.retry_after = wait
             return self.last
         if self.cooldowns:
@@ -131,10 +132,9 @@ class Refusals:
 
     def _cooling(self, wait: float | None) -> AllAccountsCooling:
         # A refused credential says more than a rate limit that ends by itself.
-        refused = [each for each in self.cooldowns if each.status in (401, 403)]
-        cooldown = (refused or self.cooldowns)[-1]
-        target = self._members[-1].target
-        text = f"[{target.provider.id}/{target.model.id}] {cooldown.reason}"
+        refused = [each for each in self.cooldowns if each[1].status in (401, 403)]
+        target, cooldown = (refused or self.cooldowns)[-1]
+        text = f"[{target}] {cooldown.reason}"
         return AllAccountsCooling(
             f"{text} (reset after {format_wait(wait or 1)})",
             status=cooldown.status,
@@ -164,13 +164,13 @@ async def _ask_member(
         constraints = AccountConstraints(pinned=member.pinned, scope=constraints.scope)
     accounts = eligible(snapshot.accounts.get(target.provider.id, ()), constraints)
     if not accounts:
-        refusals.unconnected.append(target.provider.id)
+        refusals.unconnected.append(target.provider.shown)
     session = job.constraints.session
     for account in core.round_robin.order(target.provider.id, accounts, snapshot.settings, session):
         sent = first if first is not None and first.attempt.account is account else None
         cooldown = core.cooldowns.find(account.id, member.resting)
         if cooldown is not None and sent is None:
-            refusals.cooldowns.append(cooldown)
+            refusals.cooldowns.append((target, cooldown))
             continue
         first = None  # What was sent ahead is read once.
         try:
@@ -193,7 +193,7 @@ async def _ask_member(
                 raise
             cooldown = core.cooldowns.find(account.id, member.resting)
             if cooldown is not None:
-                refusals.cooldowns.append(cooldown)
+                refusals.cooldowns.append((target, cooldown))
         except GatewayError:
             raise
         except (Exception, SystemExit, KeyboardInterrupt) as error:

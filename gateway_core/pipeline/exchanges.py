@@ -31,7 +31,7 @@ from ..contracts.events import (
     UsageReported,
 )
 from ..contracts.exchange import UpstreamRequest
-from ..contracts.provider import Call, Credential, Target
+from ..contracts.provider import Call, Credential
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
 from ..contracts.wire import ClientSide, Relay, WireFormat
@@ -152,7 +152,7 @@ class Translated:
         same = client.dialect == vendor.dialect
         # Only a vendor of the client's own dialect can look such a reference up.
         if conversation.elsewhere and not same:
-            raise KeptElsewhere(conversation.elsewhere[0], name_of(target))
+            raise KeptElsewhere(conversation.elsewhere[0], str(target))
         self._same = same
         self.sanitizer = ReplySanitizer(target.provider.id, keeps_extra=same)
         self._credential = way.credential
@@ -163,7 +163,7 @@ class Translated:
             body = self.vendor.write_request(conversation, target, self.losses)
         except PartUnsupported as error:
             word = client.media_names.get(error.part, error.part)
-            raise PartUnsupported(word, name_of(target)) from None
+            raise PartUnsupported(word, str(target)) from None
         spec, unsupported = target.provider, target.model.unsupported
         if spec.drop or spec.rename or unsupported:
             members = json_body.members_of(body)
@@ -286,10 +286,6 @@ class Translated:
     def _named(self, identity: str, created: int | None) -> tuple[str, int]:
         """The answer's id and time, made up where the vendor gave none."""
         return identity or fallback_id(self.request.body), created or int(self._now)
-
-
-def name_of(target: Target) -> str:
-    return f"{target.provider.id}/{target.model.id}"
 
 
 def is_empty(part: AnyPart) -> bool:

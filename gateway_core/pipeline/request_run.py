@@ -19,7 +19,7 @@ from time import monotonic
 from msgspec import Raw
 
 from ..contracts.asgi import Header
-from ..contracts.errors import GatewayError, UpstreamError
+from ..contracts.errors import EmptyCombo, GatewayError, UpstreamError
 from ..contracts.exchange import ServiceExchange, UpstreamResponse
 from ..contracts.kinds import Kind
 from ..contracts.provider import Call, Credential, FormPart, Target
@@ -27,7 +27,13 @@ from ..contracts.wire import KeepAlive
 from ..identity.credentials import check_key
 from ..metering.accounting import account
 from ..metering.request_record import RequestRecord
-from ..routing.access_policy import check_further, must_be_priced, narrowed, priced
+from ..routing.access_policy import (
+    check_further,
+    must_be_priced,
+    narrowed,
+    permit_combo,
+    priced,
+)
 from ..routing.account_selection import PIN, AccountConstraints, session_of
 from ..routing.model_resolver import MAX_NAME
 from ..routing.plan import Plan, build_plan
@@ -138,9 +144,15 @@ class RequestRun:
         timeout_ms = self.core.environment.combo_model_timeout_ms
         if call.kind == Kind.LLM:
             is_decorated = self.translation.client.decorated_models
-            plan = build_plan(
-                self.snapshot, call.model, call.kind, timeout_ms, decorated=is_decorated
-            )
+            try:
+                plan = build_plan(
+                    self.snapshot, call.model, call.kind, timeout_ms, decorated=is_decorated
+                )
+            except EmptyCombo as error:
+                # Whether a combo that the key may not call has members is not its caller's matter.
+                if key is not None:
+                    permit_combo(key, error.combo)
+                raise
         elif (endpoint := self.head.route.endpoint).chosen_by == "account":
             scope = frozenset[str]() if key is None else key.connections
             pinned = call.headers.get(PIN) or call.headers.get(SHOWN_PIN)

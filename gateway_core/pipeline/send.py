@@ -123,7 +123,7 @@ def broken(
         redact(described(error), secrets_of(account.credential)),
         "".join(format_tb(error.__traceback__)[-FRAMES:]),
     )
-    return PluginBroken(f"The plugin of provider {provider.id} failed on this request.")
+    return PluginBroken(f"The plugin of provider {provider.shown} failed on this request.")
 
 
 def described(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..contracts.conversation import Conversation, Media
 from ..contracts.errors import GatewayError
@@ -12,6 +13,9 @@ from ..contracts.wire import WireFormat
 from ..upstream.endpoints import EndpointCache
 from .exchanges import PassThrough, Translated, client_side, passes_through
 from .media_by_value import put_values
+
+PREFILL = "x-gateway-assistant-prefill"
+"""A header of clients of any format (4.2)."""
 
 
 class Translation(Struct):
@@ -35,7 +39,10 @@ class Translation(Struct):
     def conversation(self) -> Conversation:
         """What was asked, in nobody's dialect. Raises BadRequest."""
         if self._conversation is None:
-            self._conversation = client_side(self.client).read_request(self.call)
+            conversation = client_side(self.client).read_request(self.call)
+            if self.call.headers.get(PREFILL, "").strip().lower() == "preserve":
+                conversation = replace(conversation, keeps_prefill=True)
+            self._conversation = conversation
         return self._conversation
 
     def open(self, target: Target, credential: Credential) -> Exchange:
@@ -76,5 +83,5 @@ def open_service(call: Call, target: Target, credential: Credential) -> ServiceE
     """The exchange of a call that is no chat. Raises what its vendor's adapter raises."""
     service = target.provider.service(call.kind, call.action)
     if service is None:
-        raise GatewayError(f"provider {target.provider.id} has no service for {call.kind}")
+        raise GatewayError(f"provider {target.provider.shown} has no service for {call.kind}")
     return service.adapter.open(call, target, credential)

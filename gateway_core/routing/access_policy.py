@@ -65,7 +65,7 @@ class ComboForbidden(Forbidden):
 def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan) -> Plan:
     """A plan with what a key may call of it. Raises ComboForbidden, ModelForbidden."""
     if plan.combo is not None:
-        permit_combo(key, plan.combo)
+        permit_combo(key, plan.combo.name)
     if not key.policy.has_rules:
         return plan
     name = ("narrowed", key.id, plan.name)
@@ -137,13 +137,13 @@ def _further_names(value: Raw) -> Iterator[str]:
             yield name.strip()
 
 
-def permit_combo(key: Key, combo: Combo) -> None:
+def permit_combo(key: Key, combo: str) -> None:
     """Refuse a combo by its name. Raises ComboForbidden."""
-    if combo.name.startswith(AUTO):
+    if combo.startswith(AUTO):
         if not key.policy.allow_auto_combos:
-            raise ComboForbidden(combo.name)
-    elif key.allowed_combos and combo.name not in key.allowed_combos:
-        raise ComboForbidden(combo.name)
+            raise ComboForbidden(combo)
+    elif key.allowed_combos and combo not in key.allowed_combos:
+        raise ComboForbidden(combo)
 
 
 def permitted_members(
@@ -230,7 +230,7 @@ def _members(snapshot: ConfigSnapshot, key: Key, combo_name: str) -> Sequence[Me
         combo = resolve(snapshot, combo_name).combo
         if combo is None:
             return ()
-        permit_combo(key, combo)
+        permit_combo(key, combo.name)
         return permitted_members(key, members_of_combo(snapshot, combo), combo_name, combo)
     except GatewayError:
         return ()

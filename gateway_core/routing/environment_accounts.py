@@ -1,6 +1,6 @@
 """Accounts from process variables: each provider says which variables may hold its key."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..config.environment import Environment
@@ -78,6 +78,12 @@ def account_data(spec: ProviderSpec, variables: Mapping[str, str]) -> dict[str, 
         return None
     data: dict[str, Any] = {SOURCE: ENVIRONMENT, PROVIDER_DATA: more}
     return data if key is None else {**data, "apiKey": key}
+
+
+def variables_read(specs: Iterable[ProviderSpec]) -> Iterator[str]:
+    """Every variable that a provider reads."""
+    for spec in specs:
+        yield from (*spec.environment, *spec.environment_data)
 
 
 def _name(spec: ProviderSpec) -> str:

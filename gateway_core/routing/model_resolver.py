@@ -18,9 +18,9 @@ from msgspec import Struct
 
 from ..contracts.errors import (
     BadRequest,
+    EmptyCombo,
     NoCredentials,
     NotAChatModel,
-    NothingToTry,
     NotOfKind,
 )
 from ..contracts.kinds import Kind
@@ -58,7 +58,7 @@ def resolve(
     """Resolve a model name.
 
     ``decorated`` also tries the name without the marks that the messages-style
-    list adds. Raises BadRequest, NotAChatModel, NoCredentials, NothingToTry.
+    list adds. Raises BadRequest, NotAChatModel, NoCredentials, EmptyCombo.
     """
     name = name.strip()
     if not name:
@@ -66,10 +66,8 @@ def resolve(
     if len(name) > MAX_NAME or not name.isprintable():
         raise _invalid()
     if decorated:
-        # A model may really be called so, so the name as it came is tried first.
-        plain = name.removesuffix(_LARGE_MARK)
-        spellings = (name, plain, plain.removeprefix(_DECORATION))
-        name = next((each for each in spellings if _is_known(snapshot, each)), plain)
+        spellings = undecorated(name)
+        name = next((each for each in spellings if _is_known(snapshot, each)), spellings[1])
     family = _FAMILY.fullmatch(name)
     if family:
         return Resolved(combo=family_combo(snapshot, name, family[1]), name=name)
@@ -84,6 +82,15 @@ def resolve(
     if kind != Kind.LLM:
         return Resolved(target=_service_target(snapshot, meaning, kind), name=name)
     return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind), name=name)
+
+
+def undecorated(name: str) -> tuple[str, str, str]:
+    """A name as it came, without the mark of a large context, and without any mark.
+
+    A model may really be called as it came, so they are tried in this order.
+    """
+    plain = name.removesuffix(_LARGE_MARK)
+    return name, plain, plain.removeprefix(_DECORATION)
 
 
 def _invalid() -> BadRequest:
@@ -167,15 +174,15 @@ def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: str) -> Ta
     shown = name if row is None else row.id
     if snapshot.is_disabled(spec, shown):
         raise BadRequest(
-            f"Model {provider}/{shown} is disabled", code="model_disabled", param="model"
+            f"Model {spec.shown}/{shown} is disabled", code="model_disabled", param="model"
         )
     model = row
     if model is None:
         other = next((row for row in snapshot.models.get(provider, ()) if row.id == name), None)
         if kind == Kind.LLM and (other is not None or not serves_chat(snapshot, spec)):
-            raise NotAChatModel(f"{provider}/{name}")
+            raise NotAChatModel(f"{spec.shown}/{name}")
         if other is not None:
-            raise NotOfKind(f"{provider}/{name}", kind)
+            raise NotOfKind(f"{spec.shown}/{name}", kind)
         model = Model(name, kind=kind, context=spec.default_context)
     wire = formats.get(model.format or spec.format)
     # A local server may list its models by the paths of their files. Such an id is taken as it
@@ -205,10 +212,10 @@ def serves_chat(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:
 
 
 def family_combo(snapshot: ConfigSnapshot, name: str, family: str) -> Combo:
-    """A virtual combo of every connected model of a family. Raises NothingToTry."""
+    """A virtual combo of every connected model of a family. Raises EmptyCombo."""
     members = tuple(dict.fromkeys(family_members(snapshot, family)))
     if not members:
-        raise NothingToTry(f'Combo "{name}" has no models')
+        raise EmptyCombo(name)
     return Combo(id=name, name=name, models=members, created_at="", updated_at="")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..config.settings import ComboStrategy, ContextRequirements, Settings
-from ..contracts.errors import GatewayError, NothingToTry
+from ..contracts.errors import EmptyCombo, GatewayError, NothingToTry
 from ..contracts.kinds import Kind
 from ..contracts.provider import Target
 from ..storage.stores.combos import Combo
@@ -95,7 +95,7 @@ def plan_resolved(
         )
         members = tuple(free) or members
     if not members:
-        raise NothingToTry(f'Combo "{combo.name}" has no models')
+        raise EmptyCombo(combo.name)
     timeout_ms = own.timeout_ms if own.timeout_ms is not None else default_timeout_ms
     return Plan(
         members=members,

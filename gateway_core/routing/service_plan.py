@@ -121,7 +121,7 @@ def _named(
     if resolved.target is not None:
         spec = resolved.target.provider
         if spec.service(endpoint.kind, endpoint.action) is None:
-            raise _unsupported(endpoint, spec.id)
+            raise _unsupported(endpoint, spec.shown)
         return plan_resolved(snapshot, resolved, endpoint.kind, default_timeout_ms)
     return _of_combo(snapshot, endpoint, resolved, default_timeout_ms)
 
@@ -142,7 +142,7 @@ def _of_combo(
     plan = plan_resolved(snapshot, resolved, endpoint.kind, default_timeout_ms)
     members = tuple(_with_service(endpoint, plan.members))
     if not members:
-        raise _unsupported(endpoint, plan.members[0].target.provider.id)
+        raise _unsupported(endpoint, plan.members[0].target.provider.shown)
     # A panel of answers cannot be merged, and nothing is known of how hard a request is.
     strategy = "fallback" if plan.strategy in ("fusion", "smart") else plan.strategy
     return replace(plan, members=members, strategy=strategy)

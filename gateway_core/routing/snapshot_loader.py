@@ -204,6 +204,7 @@ def node_spec(node: Node, formats: Mapping[str, WireFormat]) -> ProviderSpec | N
     return ProviderSpec(
         id=node.id,
         name=node.name,
+        is_node=True,
         alias=node.prefix,
         # A node that is not for chat speaks nothing but its services, whatever is named here.
         format=USUAL_FORMAT if wire is None else wire.id,

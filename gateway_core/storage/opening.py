@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from ..config.data_dir import DataDir
@@ -14,7 +16,7 @@ from .errors import SealBroken, StorageFull, StorageUnavailable
 from .migrate import migrate, packaged_migrations
 from .moments import Clock
 from .sqlite.engine import open_sqlite
-from .sqlite.integrity import gone, inspect
+from .sqlite.integrity import gone, inspect, read_at_rest
 from .vault import Vault
 
 SEALED = (
@@ -26,6 +28,9 @@ SEALED = (
     ("tickets", "value"),
 )
 """Every table and column that holds sealed text, or nothing."""
+_ANY_SEALED = tuple(
+    f"SELECT 1 FROM {table} WHERE {name} IS NOT NULL LIMIT 1" for table, name in SEALED
+)
 _PROOF = "master_key_proof"
 _PROOF_TEXT = "gateway"
 """A text in the database that only the right master key opens."""
@@ -61,12 +66,27 @@ def refusing(path: Path) -> Iterator[None]:
 
 def look_at(data_dir: DataDir) -> None:
     """Look at a database that no gateway has open, and leave it as it is. Raises
-    DatabaseUnusable."""
+    DatabaseUnusable, SecretLost, WrongMasterKey."""
     path, expected = data_dir.database, data_dir.was_started
     if path.exists() and path.stat().st_size:
         inspect(path, expected, at_rest=True)
+        if read_at_rest(path, *_ANY_SEALED):
+            vault = Vault(data_dir.master_key(mint=False))
+            proofs = read_at_rest(path, f"SELECT value FROM meta WHERE key = '{_PROOF}'")
+            if not proofs or not _proves(vault, proofs[0][0]):
+                raise _wrong_key(data_dir)
     elif expected:
         raise DatabaseUnusable(gone(path))
+
+
+def read_settings_at_rest(data_dir: DataDir) -> dict[str, Any]:
+    """The stored settings of a gateway that does not run, without those that are sealed."""
+    path = data_dir.database
+    if not path.exists() or not path.stat().st_size:
+        return {}
+    rows = read_at_rest(path, "SELECT data FROM settings WHERE id = 1")
+    document: dict[str, Any] = msgspec.json.decode(rows[0][0]) if rows else {}
+    return document
 
 
 async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storage:
@@ -83,16 +103,12 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
     try:
         await migrate(database, packaged_migrations(database.engine), clock)
         sealed = False
-        for table, column in SEALED:
-            query = f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL LIMIT 1"
+        for query in _ANY_SEALED:
             sealed = sealed or bool(await database.fetch(query))
         vault = Vault(data_dir.master_key(mint=not sealed))
         if not await _fits(vault, database):
             if sealed:
-                raise WrongMasterKey(
-                    f"{data_dir.path / 'master-key'} is not the key that the secrets in the "
-                    "database were sealed with. Put the right file back from a backup."
-                )
+                raise _wrong_key(data_dir)
             proof = vault.seal_for("proof").close(
                 _PROOF_TEXT, table="meta", column="value", row=_PROOF
             )
@@ -106,13 +122,19 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
 
 async def _fits(vault: Vault, database: Database) -> bool:
     rows = await database.fetch("SELECT value FROM meta WHERE key = :key", key=_PROOF)
+    return bool(rows) and _proves(vault, rows[0]["value"])
+
+
+def _proves(vault: Vault, proof: str) -> bool:
+    seal = vault.seal_for("proof")
     try:
-        return (
-            bool(rows)
-            and vault.seal_for("proof").open(
-                rows[0]["value"], table="meta", column="value", row=_PROOF
-            )
-            == _PROOF_TEXT
-        )
+        return seal.open(proof, table="meta", column="value", row=_PROOF) == _PROOF_TEXT
     except SealBroken:
         return False
+
+
+def _wrong_key(data_dir: DataDir) -> WrongMasterKey:
+    return WrongMasterKey(
+        f"{data_dir.path / 'master-key'} is not the key that the secrets in the "
+        "database were sealed with. Put the right file back from a backup."
+    )

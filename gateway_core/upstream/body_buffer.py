@@ -43,7 +43,9 @@ class BodyBuffer:
         self._pieces.append(piece)
         self._loose += 1
         if self._loose == MANY:
-            self._merge()
+            loose, self._loose = self._pieces[-MANY:], 0
+            if sum(map(len, loose)) < MANY * SHORT:
+                self._pieces[-MANY:] = [b"".join(loose)]
         if self._place is None and 0 < self.size <= self._announced <= self.size * SHARE:
             keep_room()
             # calloc maps zeros lazily: pages that no piece reaches take no memory.
@@ -51,12 +53,6 @@ class BodyBuffer:
             self._place.writelines(self._pieces)
             self._pieces.clear()
             self._loose = 0
-
-    def _merge(self) -> None:
-        loose = self._pieces[-MANY:]
-        if sum(map(len, loose)) < MANY * SHORT:
-            self._pieces[-MANY:] = [b"".join(loose)]
-        self._loose = 0
 
     @property
     def expected(self) -> int:

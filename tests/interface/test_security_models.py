@@ -127,3 +127,14 @@ async def test_a_key_with_rules_may_not_name_fallback_models(
 
     assert (bound["status"], free["status"]) == (403, 200)
     assert len(admin.vendor.calls("/chat/completions")) == 1
+
+
+@pytest.mark.parametrize("family", ["auto/acme", "auto/nobody", "auto/llama", " auto/glm"])
+async def test_a_key_without_virtual_combos_reaches_no_family(
+    admin: AdminGateway, family: str
+) -> None:
+    async with with_key(admin, allowAutoCombos=False) as here:
+        answer = await here.chat(family)
+
+    assert answer.status_code == 403
+    assert answer.json()["error"]["code"] == "combo_not_allowed"

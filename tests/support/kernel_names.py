@@ -19,6 +19,13 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
     "gateway_core.config.settings": {
         "claude_classifier_compat": "a member of the settings that clients read and write (4.13)",
     },
+    "gateway_core.config.unsupported": {
+        "OLLAMA_LOCAL_CONNECT_TIMEOUT_MS": "a variable that the configuration documents (J)",
+        "GEMINI_NATIVE_TTS_FETCH_TIMEOUT_MS": "another one",
+        "AZURE_OPENAI_ENDPOINT": "what is set in the place of another one",
+        "OPENAI_API_VERSION": "the same",
+        "AZURE_OPENAI_DEPLOYMENT": "the same",
+    },
     "gateway_core.contracts.provider": {
         "openai-responses": "the format that the manifest's responsesBaseUrl is about (2.7)",
         "openai": "the format of a vendor that names none (2.7)",

@@ -8,8 +8,10 @@ while the gateway serves, if the last stop was not a clean one.
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -33,17 +35,10 @@ def inspect(path: Path, expected: bool, *, at_rest: bool = False) -> bool:
     """Look at a file before it is opened; gives whether growing tables are still to be looked
     through. ``at_rest`` says that nobody writes it meanwhile, so that no file need be made beside
     it. Raises DatabaseUnusable when it is damaged or, if expected, has no tables."""
-    # SQLite empties and removes the write-ahead log when its last user closes it.
-    wal = path.with_name(f"{path.name}-wal")
-    was_left_open = wal.exists() and wal.stat().st_size > 0
+    was_left_open = _was_left_open(path)
     is_small = path.stat().st_size <= SMALL
     try:
-        if at_rest and not was_left_open:
-            # https://www.sqlite.org/uri.html: immutable files are read without locks or -shm.
-            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            probe = apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
-        else:
-            probe = connect_reading(path)
+        probe = _connect_at_rest(path) if at_rest else connect_reading(path)
         try:
             tables = {name for (name,) in probe.execute(_TABLES)}
             if is_small:
@@ -62,6 +57,33 @@ def inspect(path: Path, expected: bool, *, at_rest: bool = False) -> bool:
     if expected and not tables:
         raise DatabaseUnusable(gone(path))
     return was_left_open and not is_small and not tables.isdisjoint(GROWING)
+
+
+def read_at_rest(path: Path, *queries: str) -> list[tuple[Any, ...]]:
+    """Rows of a database that nobody writes meanwhile. A table that it has not got has none."""
+    probe = _connect_at_rest(path)
+    try:
+        rows: list[tuple[Any, ...]] = []
+        for query in queries:
+            with suppress(apsw.SQLError):
+                rows.extend(probe.execute(query))
+        return rows
+    finally:
+        probe.close()
+
+
+def _was_left_open(path: Path) -> bool:
+    # SQLite empties and removes the write-ahead log when its last user closes it.
+    wal = path.with_name(f"{path.name}-wal")
+    return wal.exists() and wal.stat().st_size > 0
+
+
+def _connect_at_rest(path: Path) -> apsw.Connection:
+    if _was_left_open(path):
+        return connect_reading(path)
+    # https://www.sqlite.org/uri.html: immutable files are read without locks or -shm.
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
 
 
 async def look_through(path: Path) -> None:

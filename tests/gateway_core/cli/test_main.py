@@ -16,6 +16,7 @@ from gateway_core.cli.options import print_table
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
 from gateway_core.storage.opening import open_storage
+from gateway_core.storage.stores import open_stores
 
 DEFAULTS = {
     "cli": ("0.0.0.0", 20128),
@@ -223,3 +224,69 @@ def test_a_path_outside_the_management_api_is_reported() -> None:
 
     assert told.exit_code == 2
     assert "'keys' does not begin with /api/." in told.output
+
+
+def findings(path: Path, check: str) -> list[tuple[str, str]]:
+    """State and detail of each finding of a check."""
+    told = CliRunner().invoke(cli, ["doctor", "--json"], env={"DATA_DIR": str(path)})
+    return [(f["state"], f["detail"]) for f in json.loads(told.stdout) if f["check"] == check]
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [(None, "is missing"), ("00" * 32, "is not the key")], ids=["gone", "wrong"]
+)
+def test_doctor_sees_that_the_start_will_refuse_the_master_key(
+    tmp_path: Path, key: str | None, words: str
+) -> None:
+    async def seal() -> None:
+        storage = await open_storage(data_dir)
+        stored = "INSERT INTO tickets VALUES ('t', 'purpose', 'owner', 'sealed', 1, 2)"
+        await storage.database.execute(stored)
+        await storage.database.close()
+
+    with DataDir(tmp_path) as data_dir:
+        anyio.run(seal)
+    (tmp_path / "master-key").unlink()
+    if key is not None:
+        (tmp_path / "master-key").write_text(key)
+
+    [(state, detail)] = findings(tmp_path, "data directory")
+
+    assert state == "bad"
+    assert words in detail
+
+
+@pytest.mark.parametrize(
+    ("secret", "state"),
+    [(None, "worse"), ("short", "worse"), ("change-me", "worse"), ("s3cret" * 8, "good")],
+)
+def test_doctor_says_whether_people_can_sign_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, secret: str | None, state: str
+) -> None:
+    monkeypatch.delenv("JWT_SECRET", raising=False)
+    if secret is not None:
+        monkeypatch.setenv("JWT_SECRET", secret)
+
+    assert [found for found, _ in findings(tmp_path, "sessions")] == [state]
+
+
+def test_doctor_names_variables_and_settings_without_effect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def save() -> None:
+        stores = await open_stores(data_dir)
+        await stores.settings.patch({"rpmByProvider": {"a": 1}})
+        await stores.close()
+
+    with DataDir(tmp_path) as data_dir:
+        anyio.run(save)
+    monkeypatch.setenv("GATEWAY_PG_URL", "postgres://x")
+    monkeypatch.setenv("HTTPS_PROXY", "http://x")
+
+    variables = findings(tmp_path, "variables")
+
+    assert any(
+        state == "bad" and "GATEWAY_PG_URL has no effect" in text for state, text in variables
+    )
+    assert any(state == "worse" and "HTTPS_PROXY is not" in text for state, text in variables)
+    assert [detail.split()[0] for _, detail in findings(tmp_path, "settings")] == ["rpmByProvider"]

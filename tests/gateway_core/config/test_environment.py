@@ -78,10 +78,9 @@ def test_a_wrong_value_names_the_variable_the_value_and_what_is_accepted(
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "1.5", "2e3", "0x10", "ten", "+5", "9" * 200])
-def test_a_wrong_backoff_value_falls_back_to_its_default(value: str) -> None:
-    environment = from_environ({"BACKOFF_BASE_MS": value, "BACKOFF_MAX_LEVEL": "4"})
-
-    assert (environment.backoff_base_ms, environment.backoff_max_level) == (2000, 4)
+def test_a_wrong_backoff_value_stops_the_start(value: str) -> None:
+    with pytest.raises(ConfigError, match="BACKOFF_BASE_MS does not accept"):
+        from_environ({"BACKOFF_BASE_MS": value, "BACKOFF_MAX_LEVEL": "4"})
 
 
 def test_the_longest_backoff_is_seven_days() -> None:

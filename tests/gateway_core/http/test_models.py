@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway_core import Kind, Model
-from gateway_core.http.models import routes
+from gateway_core.http.models import CREATED, routes
 from gateway_core.http.requests import REQUEST_ID
 from gateway_core.identity.access import Access
 from gateway_core.identity.caller import Caller
@@ -20,6 +20,7 @@ from gateway_core.identity.credentials import CALLER
 from gateway_core.identity.keys import Key
 from gateway_core.identity.peers import Peer
 from gateway_core.identity.policy import read
+from gateway_core.metering.prices import Prices
 
 LOCAL = Caller(peer=Peer("127.0.0.1", via_proxy=False, is_loopback=True), is_local=True)
 SPEC = provider("goo", "g", Model("v", kind=Kind.EMBEDDING), alias="gg", format="gemini")
@@ -42,7 +43,7 @@ def ask(path: str, method: str = "GET", **headers: str) -> httpx2.Response:
 
 
 def ask_as(caller: Caller, path: str, method: str = "GET", **headers: str) -> httpx2.Response:
-    core: Any = SimpleNamespace(snapshot=TABLES, clock=lambda: 7.9)
+    core: Any = SimpleNamespace(snapshot=TABLES, prices=Prices())
 
     async def main() -> httpx2.Response:
         app = Starlette(routes=[guarded.route for guarded in routes(core)])
@@ -64,7 +65,7 @@ def test_the_usual_list(path: str) -> None:
 
     assert answer.json()["object"] == "list"
     assert ids(answer.json()["data"]) == ["team", "gg/g", "gg/v"]
-    assert answer.json()["data"][0]["created"] == 7
+    assert {row["created"] for row in answer.json()["data"]} == {CREATED}
     assert answer.headers["cache-control"] == "no-store"
 
 
@@ -97,6 +98,22 @@ def test_a_kind_filters_in_every_envelope() -> None:
 def test_a_prefixed_id_is_one_row(name: str) -> None:
     assert ask(f"/v1/models/{name}").json()["id"] == "gg/g"
     assert ask(f"/v1/models/info?id={name}").json()["id"] == "gg/g"
+
+
+@pytest.mark.parametrize("name", ["claude-gg/g", "gg/g", "claude-goo/g[1m]", "claude-team", "team"])
+def test_what_the_messages_list_shows_can_be_retrieved(name: str) -> None:
+    row = ask(f"/v1/models/{name}", anthropic_version="2023-06-01").json()
+
+    assert (row["type"], row["id"]) == (
+        "model",
+        "claude-team" if name.endswith("team") else "claude-gg/g",
+    )
+
+
+def test_what_the_messages_list_does_not_show_cannot_be_retrieved() -> None:
+    answer = ask("/v1/models/claude-nobody", anthropic_version="2023-06-01")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
 
 
 def test_a_combo_is_a_row_of_its_own() -> None:
@@ -235,5 +252,6 @@ def test_the_lists_are_for_clients_and_the_dashboard() -> None:
     core: Any = None
     classes = {guarded.operations[0].path: guarded.access for guarded in routes(core)}
 
-    assert classes.pop("/v1/realtime/auth") is Access.INFERENCE
+    # It answers in its own words, whoever asks.
+    assert classes.pop("/v1/realtime/auth") is Access.PUBLIC
     assert set(classes.values()) == {Access.CATALOG}

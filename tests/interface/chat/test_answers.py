@@ -1,5 +1,6 @@
 """Whole answers at each chat endpoint: paths that mean the same, counting, what is passed on."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +148,46 @@ def test_a_messages_request_that_ends_with_the_assistant_is_continued(
     if vendor == "v-claude/m":
         assert [turn["role"] for turn in repaired["messages"]] == ["user", "assistant", "user"]
     assert preserved["messages"][-1]["role"] == "assistant"
+
+
+BEGUN = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "A"}]
+CONTINUED: Mapping[str, Mapping[str, Any]] = {
+    "openai": {"messages": BEGUN},
+    "openai-responses": {"input": BEGUN},
+    "gemini": {
+        "contents": [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"text": "A"}]},
+        ]
+    },
+    "ollama": {"messages": BEGUN},
+}
+
+
+@pytest.mark.parametrize("wire", CONTINUED)
+def test_clients_of_every_format_may_keep_their_prefill(
+    here: Served, http: httpx2.Client, wire: str
+) -> None:
+    body = {"model": "v-claude/m", "stream": False, **CONTINUED[wire]}
+    path = PATHS[wire].replace("v-gemini", "v-claude")
+    for headers in ({}, {"x-gateway-assistant-prefill": "preserve"}):
+        http.post(here.url + path, json=body, headers=headers)
+
+    repaired, preserved = (asked.json() for asked in here.vendors["claude"].asked[-2:])
+
+    assert repaired["messages"][-1]["role"] == "user"
+    assert preserved["messages"][-1]["role"] == "assistant"
+
+
+@pytest.mark.parametrize("value", ["true", "false"])
+def test_thinking_is_left_out_of_whole_answers_where_the_operator_says_so(
+    tmp_path: Path, http: httpx2.Client, value: str
+) -> None:
+    thought = GPT.replace(b'"content": "fine"', b'"content": "fine", "reasoning_content": "hm"')
+    script = {"openai": lambda _: Said((thought,))}
+    with serve_gateway(tmp_path, script, variables={"STRIP_REASONING_CONTENT": value}) as here:
+        for _ in range(2):  # a head that was seen before takes another way
+            answer = http.post(here.url + PATHS["openai"], json=BODIES["openai"]).json()
+
+            shown = "reasoning_content" in answer["choices"][0]["message"]
+            assert shown is (value == "false")

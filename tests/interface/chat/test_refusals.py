@@ -194,6 +194,10 @@ def test_the_admission_probe(here: Served, http: httpx2.Client) -> None:
 
     url = f"{here.url}/v1/realtime/auth"
     open_answer = http.get(url)
+    remote = [
+        http.get(url, headers={"x-forwarded-for": "192.0.2.7", **headers})
+        for headers in ({}, {"authorization": "Bearer sk-x"})
+    ]
     here.do(require(True))
     try:
         missing, invalid = http.get(url), http.get(url, headers={"authorization": "Bearer sk-x"})
@@ -209,3 +213,7 @@ def test_the_admission_probe(here: Served, http: httpx2.Client) -> None:
         "code": "invalid_api_key",
     }
     assert invalid.json()["error"]["message"] == "Invalid API key"
+    assert [(each.status_code, each.json()) for each in remote] == [
+        (401, missing.json()),
+        (401, invalid.json()),
+    ]

@@ -24,11 +24,7 @@ Unreadable = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What decoding invalid input may raise."""
 
 PRESERVE = "x-gateway-assistant-prefill"
-"""A request header, and the private member of ``Conversation.extra`` that stands for it.
-
-``read_request`` writes the member when the client asks to keep its assistant prefill. It is never
-sent to a vendor.
-"""
+"""A request header of the gateway's own: ``preserve`` keeps the client's assistant prefill."""
 
 SEARCH_RESULT = "search_result"
 """A block of this type is a text document in the hub; ``extra`` keeps the block under this name."""

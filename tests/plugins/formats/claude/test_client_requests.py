@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from claude_blocks import Ask, answered, loaded, text, user
+from claude_blocks import Ask, loaded, text, user
 
 from gateway_core import Output, Text, Thinking, Turn
 
@@ -144,12 +144,3 @@ def test_an_answers_form(ask: Ask, members: Any) -> None:
 
     assert isinstance(output, Output)
     assert loaded({"schema": output.schema}) == {"schema": {"type": "object"}}
-
-
-def test_the_wish_to_keep_a_prefill_is_noted_where_there_is_one(ask: Ask) -> None:
-    headers = {"x-gateway-assistant-prefill": " Preserve "}
-    prefilled = answered(text("The answer is ("))
-
-    assert "x-gateway-assistant-prefill" in ask(headers, messages=prefilled).extra
-    assert "x-gateway-assistant-prefill" not in ask(headers).extra
-    assert "x-gateway-assistant-prefill" not in ask(messages=prefilled).extra

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from claude_turns import At, Tell, assistant, call, turns, user
 from msgspec import Raw
+from msgspec.structs import replace
 
 from gateway_core import Call, ClientSide, Foreign, Losses, Reasoning, Target, Text, VendorSide
 
@@ -65,7 +66,8 @@ def test_the_client_may_keep_its_prefill(
 ) -> None:
     losses = Losses()
 
-    written = vendor.write_request(client.read_request(said(BEGUN, PRESERVE)), at(), losses)
+    asked = replace(client.read_request(said(BEGUN, {})), keeps_prefill=True)
+    written = vendor.write_request(asked, at(), losses)
 
     assert json.loads(written)["messages"] == BEGUN["messages"]
     assert PRESERVE.keys().isdisjoint(json.loads(written))

@@ -1,13 +1,11 @@
 """A conversation in which user and assistant take turns is written in one step, just the same."""
 
-from gateway_format_claude._dialect import PRESERVE
 from gateway_format_claude.vendor_requests.blocks import BlockWriter
 from gateway_format_claude.vendor_requests.models import Traits
 from gateway_format_claude.vendor_requests.request import _write_messages, write_request
 from gateway_format_claude.vendor_requests.words_only import write_turns
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Raw
 from msgspec.structs import replace
 from snapshots import provider, target
 
@@ -37,7 +35,7 @@ alternating = st.lists(st.sampled_from(["a", "b c", "ü"]), min_size=1, max_size
 def slowly(turns: list[Turn]) -> tuple[list[dict[str, object]], Losses]:
     losses = Losses()
     writer = BlockWriter("anthropic", native=False, unsigned=False, losses=losses)
-    conversation = Conversation(turns=tuple(turns), extra={PRESERVE: Raw(b'"preserve"')})
+    conversation = Conversation(turns=tuple(turns), keeps_prefill=True)
     messages = _write_messages(conversation, writer, Traits(), losses)
     return [message.members() for message in messages], losses
 
@@ -85,7 +83,7 @@ def test_a_plain_request_is_written_as_one_with_more_to_it(
         service_tier=user,
         stream=stream,
     )
-    more = replace(plain, extra={PRESERVE: Raw(b'"preserve"')})
+    more = replace(plain, keeps_prefill=True)
 
     quick, slow = (asked_of(each) for each in (plain, more))
 

@@ -17,7 +17,7 @@ from gateway_core import (
 )
 from gateway_formats.instructions import put_on_texts
 
-from .._dialect import DIALECT, PRESERVE, Extra, Role, encode_raw
+from .._dialect import DIALECT, Extra, Role, encode_raw
 from .blocks import read_content, read_system
 from .members import Members, body_members, read_members, take_breakpoint
 from .stored_inputs import find_stored_inputs
@@ -59,9 +59,6 @@ def read_request(call: Call) -> Conversation:
         **_keep_rest("metadata", {} if metadata is None else metadata.rest()),
         **thinking_rest,
     }
-    preserves = call.headers.get(PRESERVE, "").strip().lower() == "preserve"
-    if preserves and turns and turns[-1].role == "assistant":
-        extra[PRESERVE] = encode_raw("preserve")
     return Conversation(
         instructions=instructions + early,
         turns=turns,

@@ -21,7 +21,7 @@ from gateway_core import (
 )
 from gateway_formats.whole_turns import check_turn
 
-from .._dialect import DIALECT, PRESERVE, Role, decode_members, encode
+from .._dialect import DIALECT, Role, decode_members, encode
 from .blocks import BlockWriter
 from .breakpoints import limit_breakpoints
 from .models import Traits, traits_of
@@ -70,7 +70,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     elif system:
         body["system"] = system
     # Members without a neutral name go back only to a vendor of their own dialect.
-    extra = {name: value for name, value in conversation.extra.items() if name != PRESERVE}
+    extra = conversation.extra
     if not native:
         losses.add_extra(extra)
         extra = {}
@@ -116,7 +116,7 @@ def _write_messages(
     if is_empty and (conversation.turns or not conversation.instructions):
         raise BadRequest("messages: nothing in the conversation can be sent to this model")
     messages = order_messages(messages, losses)
-    ended = messages if PRESERVE in conversation.extra else add_ending(messages)
+    ended = messages if conversation.keeps_prefill else add_ending(messages)
     if len(ended) > len(messages):
         losses.add("added_turn")
     return ended

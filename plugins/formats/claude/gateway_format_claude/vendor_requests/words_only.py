@@ -24,7 +24,7 @@ def write_words_only(
         or conversation.tool_choice is not None
     ):
         return None
-    if conversation.tools or conversation.extra:
+    if conversation.tools or conversation.extra or conversation.keeps_prefill:
         return None
     if not all(map(_is_words, conversation.instructions)):
         return None
