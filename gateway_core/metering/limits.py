@@ -24,9 +24,10 @@ from msgspec import Struct
 from ..contracts.errors import LimitExceeded, Unavailable
 from ..identity.keys import Key
 from ..identity.policy import Policy
-from ..storage.moments import local_day, next_midnight, next_month
+from ..storage.moments import next_midnight, next_month
 from ..storage.stores.key_usage import KeySpent, Spent, used_by
 from ..storage.stores.usage import UsageRecord
+from .timestamps import Timestamps
 
 MINUTE = 60.0
 RELOAD_AFTER = 10.0
@@ -99,7 +100,7 @@ DAILY_TOTAL = WINDOWS[0]
 class Count:
     """The known use of one key."""
 
-    __slots__ = ("loaded_at", "requests", "spent", "tokens", "tokens_sum")
+    __slots__ = ("loaded_at", "policy", "requests", "spent", "tokens", "tokens_sum", "windows")
 
     def __init__(self) -> None:
         self.spent = KeySpent(day="")
@@ -109,6 +110,17 @@ class Count:
         """Monotonic times of the calls admitted during the last minute."""
         self.tokens: deque[tuple[float, int]] = deque()
         self.tokens_sum = 0
+        self.policy: Policy | None = None
+        self.windows: tuple[tuple[Window, int], ...] = ()
+        """The windows that this policy limits, each with its limit."""
+
+    def limited_windows(self, policy: Policy) -> tuple[tuple[Window, int], ...]:
+        """The windows that a policy limits; most limit one or two, so they are kept with it."""
+        if policy is not self.policy:
+            limits = ((window, window.limit(policy)) for window in WINDOWS)
+            self.windows = tuple((window, limit) for window, limit in limits if limit is not None)
+            self.policy = policy
+        return self.windows
 
     def slide(self, now: float) -> None:
         """Drop what is older than a minute."""
@@ -144,6 +156,7 @@ class KeyLimits:
         self._clock = clock
         self._monotonic = monotonic
         self._zone = zone
+        self._timestamps = Timestamps(zone)
         self._counts: dict[str, Count] = {}
         self._loading = asyncio.Lock()
 
@@ -192,7 +205,7 @@ class KeyLimits:
             count.loaded_at = None
 
     def today(self) -> str:
-        return local_day(self._clock(), self._zone).isoformat()
+        return self._timestamps.day(self._clock())
 
     def resets_at(self, span: Span) -> float:
         """When a window begins anew, Unix seconds."""
@@ -238,10 +251,9 @@ class KeyLimits:
             raise LimitExceeded(
                 f"API key cost limit reached (${dollars(ever.cost)}/${dollars(policy.max_cost)})"
             )
-        for window in WINDOWS:
-            limit = window.limit(policy)
+        for window, limit in count.limited_windows(policy):
             used = window.used(getattr(count.spent, window.span))
-            if limit is not None and used >= limit:
+            if used >= limit:
                 raise LimitExceeded(
                     limit_message(window, used, limit),
                     retry_after=self.resets_at(window.span) - self._clock(),
