@@ -143,7 +143,7 @@ def test_the_document_is_a_valid_one(here: Here) -> None:
 
 def test_the_document_lists_every_operation_there_is(here: Here) -> None:
     formats = here.admin.core.snapshot.registry.formats.values()
-    endpoints = {("post", point.path) for wire in formats for point in wire.endpoints}
+    endpoints = {(point.method.lower(), point.path) for wire in formats for point in wire.endpoints}
 
     listed = {(method, path) for path, item in here.document["paths"].items() for method in item}
 

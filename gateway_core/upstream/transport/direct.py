@@ -48,7 +48,8 @@ class Direct:
         message = write(request, url, self._limits)
         pool = self._pool(url)
         # No await between taking a connection and writing to it, or its alarm could close it.
-        connection = pool.take() or await pool.open()
+        kept = None if request.once else pool.take()
+        connection = kept or await pool.open()
         try:
             answer = await connection.exchange(message)
         except Stale as stale:
