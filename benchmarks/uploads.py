@@ -82,6 +82,8 @@ def measure(size: int = 25 * MIB) -> float:
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(40)
+            if process.stdout is not None:
+                process.stdout.close()
             vendor.shutdown()
             vendor.server_close()
 

@@ -621,7 +621,7 @@ def test_an_operators_price_of_a_unit_counts(here: Served, http: httpx2.Client) 
 
     row = here.rows()[0]
     shown = http.get(f"{here.url}/api/usage/history").json()["rows"][0]
-    assert listed["two"]["image-two"] == {"units": {"images": 0.25}}
+    assert listed["two"]["image-two"]["units"] == {"images": 0.25}
     assert (row.units, row.cost) == ({"images": 1}, 250_000)
     assert (shown["units"], shown["cost"]) == ({"images": 1}, 0.25)
 
