@@ -56,6 +56,12 @@ class Direct:
             answer = await self._send_again(url, message, stale)
         return await decoded(answer) if answer.is_coded else answer
 
+    async def reach(self, address: str) -> None:
+        """Have a connection ready for a request to this address. Raises TransportError."""
+        pool = self._pool(parse(address))
+        connection = pool.take() or await pool.open()
+        connection.rest()
+
     def begin(self, request: UpstreamRequest) -> SentRequest | None:
         """Send at once; ``None``, and nothing is sent, where no kept connection is free.
 

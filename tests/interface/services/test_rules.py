@@ -1,5 +1,6 @@
 """The rules of media routes, video jobs, search, fetch and decisions (4.4 to 4.7)."""
 
+import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -219,6 +220,24 @@ def test_a_provider_that_cannot_do_this_endpoint_is_left_out_of_a_route(
     assert found.json()["error"]["code"] == "no_provider_for_kind"
     assert named.status_code == 400
     assert named.json()["error"]["message"] == "Provider 'one' does not support audio translations."
+
+
+def test_a_server_that_is_not_there_does_not_count_as_connected(
+    here: Served, http: httpx2.Client
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    node = {"name": "gone", "prefix": "gone", "baseUrl": f"http://127.0.0.1:{port}/v1"}
+    created = http.post(f"{here.url}/api/provider-nodes", json=node).json()["node"]["id"]
+    body = {"provider": created, "name": "gone", "apiKey": ""}
+    http.post(f"{here.url}/api/providers", json=body)
+    save_route(here, "embedding", "gone/vectors", "one/embedding-one")
+
+    found = post(here, http, "/v1/embeddings", {"input": "hi"})
+
+    assert found.status_code == 200, found.text
+    assert asked_by(here) == ["one"]
 
 
 # Combos.
@@ -645,3 +664,38 @@ def test_a_keys_rules_hold_for_every_kind(here: Served, http: httpx2.Client) -> 
     assert named.status_code == 403
     assert routed.status_code == 200
     assert asked_by(here) == ["two"]
+
+
+# The operator's own nodes.
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "body"),
+    [
+        ("openai-compatible", "/v1/embeddings", {"model": "mine/any", "input": "hi"}),
+        (
+            "openai-compatible",
+            "/v1/rerank",
+            {"model": "mine/any", "query": "q", "documents": ["a"]},
+        ),
+        ("custom-embedding", "/v1/embeddings", {"model": "mine/any", "input": "hi"}),
+        ("custom-systemone", "/v1/systemone", {**DECISION, "model": "mine/any"}),
+    ],
+)
+def test_a_node_has_services(
+    here: Served, http: httpx2.Client, kind: str, path: str, body: dict[str, Any]
+) -> None:
+    base = f"{here.vendors['vendor'].url}/one"
+    node = {"name": "mine", "prefix": "mine", "type": kind, "baseUrl": base}
+    created = http.post(f"{here.url}/api/provider-nodes", json=node)
+    assert created.status_code == 201, created.text
+    account = {"provider": created.json()["node"]["id"], "name": "m", "apiKey": "sk-mine-1234"}
+    assert http.post(f"{here.url}/api/providers", json=account).status_code == 201
+
+    found = post(here, http, path, body)
+
+    assert found.status_code == 200, found.text
+    sent = here.vendors["vendor"].asked[-1]
+    assert sent.json()["model"] == "any"
+    assert sent.path == f"/one/{path.rpartition('/')[2]}"
+    assert sent.headers["authorization"] == "Bearer sk-mine-1234"
