@@ -61,6 +61,7 @@ from .storage.journal import Journal, recover
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
 from .upstream.egress_policy import EgressPolicy
+from .upstream.reachability import Reachability
 from .upstream.transport import Network, TransportLimits
 
 log = logging.getLogger(__name__)
@@ -225,6 +226,7 @@ async def _collaborators(
         ),
         sessions=sessions,
         egress_policy=egress_policy,
+        reachability=Reachability(network),
         interceptors=interceptors,
         plugin_settings=settings,
         clock=clock,

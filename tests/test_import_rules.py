@@ -151,7 +151,7 @@ def rooms(module: Module) -> Iterator[str]:
 
 
 def door(module: Module) -> Iterator[str]:
-    if module.place in {"gateway_core", "gateway_dashboard_api", KIT}:
+    if module.place in {"gateway_core", "gateway_dashboard_api", "gateway_services", KIT}:
         return
     for origin, name, _ in imports(module):
         is_exported = origin == "gateway_core" and name in gateway_core.__all__

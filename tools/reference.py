@@ -24,6 +24,8 @@ from gateway_core.identity.access import RULES, Access, Rule
 from gateway_core.pipeline.context import Core
 from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
+from gateway_services import images
+from gateway_services.endpoints import SERVICES
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
@@ -169,6 +171,7 @@ def formats_page() -> str:
         vendor_row(spec, docstrings[built.provider_plugins[name]])
         for name, spec in sorted(built.providers.items())
     )
+    services = (service_row(spec) for _, spec in sorted(built.providers.items()) if spec.services)
     names = dict.fromkeys(built.format_plugins[name] for name in sorted(built.formats))
     return (
         "# Formats and vendors\n\n"
@@ -178,8 +181,10 @@ def formats_page() -> str:
         + table(("id", "client paths", "client side", "vendor side", "stream type"), rows)
         + "\n\n## Vendors\n\n"
         "The first variable that is set becomes an account when the gateway starts; further "
-        "variables go with it.\n\n"
-        + table(VENDOR_HEAD, vendors)
+        "variables go with it.\n\n" + table(VENDOR_HEAD, vendors) + "\n\n## Services\n\n"
+        "What vendors do besides chat; [services](../services.md) has the endpoints. A word behind "
+        "a slash is an endpoint of its kind.\n\n"
+        + table(("id", "services"), services)
         + "\n\n## Notes of each format\n\n"
         "The docstring of its plugin, with the options that `ProviderSpec.options` may set.\n\n"
         + "\n".join(format_notes(name, docstrings[name]) for name in names)
@@ -222,6 +227,11 @@ def vendor_row(spec: ProviderSpec, docstring: str) -> tuple[str, ...]:
         str(len(spec.models)),
         f"<{link[0]}>" if link else "",
     )
+
+
+def service_row(spec: ProviderSpec) -> tuple[str, ...]:
+    words = ("/".join(filter(None, (each.kind, each.action))) for each in spec.services)
+    return code(spec.id), codes(words)
 
 
 def names_beside(spec: ProviderSpec) -> list[str]:
@@ -287,14 +297,19 @@ def of_class(access: Access) -> str:
 def operations() -> tuple[RouteOperation, ...]:
     """Every operation. Building the routes does not use the gateway's collaborators."""
     unused = cast(Core, None)
-    routes = (*meta.routes(unused), *models.routes(unused), *dashboard.routes_of(unused))
+    own = (*meta.routes(unused), *models.routes(unused), *images.routes())
+    routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))
+    inference = (*(built.formats[name] for name in sorted(built.formats)), SERVICES)
     generated = (
         RouteOperation(
-            method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model"
+            method=endpoint.method,
+            path=endpoint.path,
+            access=Access.INFERENCE,
+            purpose="ask a model",
         )
-        for name in sorted(built.formats)
-        for endpoint in built.formats[name].endpoints
+        for wire in inference
+        for endpoint in wire.endpoints
     )
     return (*(operation for route in routes for operation in route.operations), *generated)
 

@@ -62,6 +62,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """Names in lower case; ``host``, ``content-length`` and framing are the transport's."""
     body: bytes = b""
     """The body, whole; empty for none."""
+    once: bool = False
+    """Never sent a second time, not even where a kept connection turns out to be closed."""
     whole: bool = False
     """The answer is not streamed, so all of its time may pass before its first byte."""
     first_byte_timeout: float | None = None

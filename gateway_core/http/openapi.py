@@ -31,6 +31,8 @@ Client paths below `/v1` may also be called below `/api/v1` and `/v1/v1`, those 
 below `/api/v1beta`."""
 SCHEMA = "#/components/schemas/"
 OPEN: Node = {"type": "object"}
+TEXT: Node = {"type": "string"}
+FORM = "multipart/form-data"
 REQUEST_ID = {
     "description": "The request's own id, as in the log.",
     "schema": {"type": "string"},
@@ -56,8 +58,8 @@ def document(
         ref_template=SCHEMA + "{name}",
     )
     paths: dict[str, Node] = {}
-    for path, node in _inference(formats):
-        paths.setdefault(template(path), {}).setdefault("post", node)
+    for method, path, node in _inference(formats):
+        paths.setdefault(template(path), {}).setdefault(method, node)
     for number, each in enumerate(listed):
         query, body, answer = schemas[3 * number : 3 * number + 3]
         node = _headed(each.method, each.path, each.purpose, each.access)
@@ -156,15 +158,15 @@ def _body(schema: Node, example: Any) -> Node:
     return {"required": True, "content": {JSON: content}}
 
 
-def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, Node]]:
+def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, str, Node]]:
     """The client paths: which format each speaks, and no more of its body than that."""
     for wire in formats:
         for endpoint in wire.endpoints:
             verb = "answer" if endpoint.counting is None else "count the tokens of"
-            purpose = f"{verb} a request in the format {wire.id}"
+            purpose = endpoint.title or f"{verb} a request in the format {wire.id}"
             stream = wire.stream_type.partition(";")[0]
             content: Node = {JSON: {"schema": OPEN}}
-            if endpoint.counting is None:
+            if endpoint.counting is None and endpoint.method == "POST":
                 content[stream] = {}
             answer = {
                 "description": f"As {wire.id} has it.",
@@ -173,11 +175,19 @@ def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, Node]]:
             }
             # A parameter of an endpoint matches any run of characters, slashes too.
             node = {
-                **_headed("POST", endpoint.path, purpose, Access.INFERENCE),
+                **_headed(endpoint.method, endpoint.path, purpose, Access.INFERENCE),
                 "x-gateway-format": wire.id,
                 "x-gateway-kind": str(endpoint.kind),
-                "parameters": list(_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path))),
-                "requestBody": _body(OPEN, None),
+                "parameters": [
+                    *_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path)),
+                    *({"name": n, "in": "query", "schema": TEXT} for n in endpoint.query),
+                ],
             }
+            if endpoint.body != "none":
+                node["requestBody"] = _body(OPEN, None)
+                shapes = {"json": (JSON,), "form": (FORM,), "json or form": (JSON, FORM)}
+                node["requestBody"]["content"] = {
+                    media: {"schema": OPEN} for media in shapes[endpoint.body]
+                }
             node["responses"] = {"200": answer, **responses_of(None)}
-            yield endpoint.path, node
+            yield endpoint.method.lower(), endpoint.path, node

@@ -22,6 +22,7 @@ from ..routing.snapshot import ConfigSnapshot
 from ..routing.strategies import MemberOrder
 from ..storage.stores import Stores
 from ..upstream.egress_policy import EgressPolicy
+from ..upstream.reachability import Reachability
 from ..upstream.transport import Network
 from .body_memory import BodyMemory
 from .interceptors import Interceptors
@@ -59,6 +60,8 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     sessions: Sessions
     egress_policy: EgressPolicy
     """Where the requests of each provider may go."""
+    reachability: Reachability
+    """Which servers without a key are there."""
     interceptors: Interceptors
     plugin_settings: PluginSettings
     """The current settings of plugins."""

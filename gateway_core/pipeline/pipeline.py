@@ -16,6 +16,8 @@ import asyncio
 import logging
 from math import ceil
 
+from msgspec.structs import replace
+
 from ..config.temporary_file import TemporaryFile
 from ..contracts.asgi import ON_DISCONNECT, PUSH, PUSHED, REPLY, Header, Receive, Scope, Send
 from ..contracts.conversation import Conversation
@@ -29,6 +31,8 @@ from ..contracts.errors import (
 )
 from ..contracts.kinds import Kind
 from ..contracts.wire import KeepAlive
+from ..routing.plan import Plan
+from ..routing.service_plan import no_provider, server_address
 from ..upstream.transport import AddressForbidden, MalformedUrl, UpstreamAnswer, is_over
 from .attempt import Attempt
 from .client_response import ClientGone, ClientResponse
@@ -185,6 +189,8 @@ async def _answer(run: RequestRun) -> Attempt:
     if record.key is not None and record.key.has_limits and not record.is_counted:
         await core.limits.admit(record.key)
         record.is_counted = True
+    if plan.is_route:
+        plan = await _on_route(core, run, plan)
     constraints = run.constraints(plan)
     if plan.strategy == "fusion" and plan.combo is not None and len(plan.members) > 1:
         return await fuse(core, snapshot, plan, run.translation, constraints, record)
@@ -204,6 +210,22 @@ async def _answer(run: RequestRun) -> Attempt:
     )
     first = None if run.sent is None else FirstAttempt(run.attempt, run.response_head)
     return await dispatch(core, snapshot, members, job, record, first)
+
+
+async def _on_route(core: Collaborators, run: RequestRun, plan: Plan) -> Plan:
+    """The plan of a media route without models whose server is not there; the first one alone
+    where no other model may stand in for it. Raises NoProviderForKind where none is left."""
+    endpoint, members = run.head.route.endpoint, []
+    for member in plan.members:
+        accounts = run.snapshot.accounts.get(member.target.provider.id, ())
+        address = server_address(member.target.provider, accounts)
+        if address is None or await core.reachability.check(address):
+            members.append(member)
+            if endpoint.fallback != "models":
+                break
+    if not members:
+        raise no_provider(endpoint)
+    return replace(plan, members=tuple(members))
 
 
 async def _deliver(run: RequestRun, client: ClientResponse) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Mapping
 from time import monotonic
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from ..contracts.asgi import Header
 from ..contracts.errors import EmptyCombo, GatewayError, UpstreamError
@@ -179,11 +180,10 @@ class RequestRun:
 
     def open_service(self, target: Target, credential: Credential) -> ServiceExchange:
         """The exchange of a call that is no chat, in the shape of answer that the client wants."""
-        wrap, exchange = (
-            self.head.route.endpoint.answer,
-            open_service(self.call, target, credential),
-        )
-        return exchange if wrap is None else wrap(self.call, target, exchange)
+        endpoint, exchange = self.head.route.endpoint, open_service(self.call, target, credential)
+        if endpoint.fallback == "never":
+            exchange.request = replace(exchange.request, once=True)
+        return exchange if endpoint.answer is None else endpoint.answer(self.call, target, exchange)
 
     def response_head(self) -> Awaitable[UpstreamResponse]:
         """The response of the first attempt; its head may have arrived. Raises TransportError,

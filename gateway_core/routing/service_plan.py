@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from ..contracts.errors import BadRequest, GatewayError, NoProviderForKind
 from ..contracts.kinds import read_kind
 from ..contracts.model import Model
-from ..contracts.provider import Target
+from ..contracts.provider import ProviderSpec, Target
 from ..contracts.wire import Endpoint
 from .model_resolver import Resolved, resolve
 from .plan import Member, Plan, plan_resolved
-from .snapshot import ConfigSnapshot
+from .snapshot import Account, ConfigSnapshot
 
 AUTO = "auto"
 """The model's name that asks for the media route, as none does."""
@@ -100,6 +100,17 @@ def media_models(snapshot: ConfigSnapshot, kind: str) -> Iterator[Target]:
                     yield Target(spec, row)
 
 
+def server_address(spec: ProviderSpec, accounts: Iterable[Account]) -> str | None:
+    """Where the program of a provider without keys listens; ``None`` for any other provider."""
+    own = [each.credential for each in accounts]
+    if any(each.secret for each in own) or spec.auth.type not in ("none", "optional"):
+        return None
+    named = next((each.data["baseUrl"] for each in own if each.data.get("baseUrl")), None)
+    address = named if isinstance(named, str) else spec.base_url
+    # Public services are reached over https; a program nearby hardly ever is.
+    return address if address is not None and address.startswith("http://") else None
+
+
 def title(endpoint: Endpoint) -> str:
     """The endpoint's work in words."""
     return endpoint.title or endpoint.kind
@@ -169,7 +180,7 @@ def _media_members(snapshot: ConfigSnapshot, endpoint: Endpoint) -> tuple[Member
     members = tuple(_with_service(endpoint, found))
     if not members:
         raise no_provider(endpoint)
-    return members if endpoint.fallback == "models" else members[:1]
+    return members
 
 
 def _available(

@@ -26,6 +26,7 @@ from gateway_core import (
 from .embeddings import split_embeddings
 from .exchanges import PassedAnswer
 from .forms import field, write_form
+from .lazy_answer import length_of
 from .requests import JSON, encode, service_url, vendor_request
 from .usages import read_usage
 
@@ -128,8 +129,8 @@ def named_parts(parts: Iterable[FormPart], target: Target, losses: Losses) -> It
 
 def images(call: Call, answer: Any) -> Mapping[str, float]:
     """How many pictures there are, by size and quality where the client named them."""
-    data = answer.get("data") if isinstance(answer, Mapping) else None
-    count = len(data) if isinstance(data, list) else 1
+    # Nothing is known of an answer that is a stream; it is one picture at least.
+    count = 1 if answer is None else length_of(answer, "data")
     return {"/".join(("images", *_words(call, "size", "quality"))): float(count)} if count else {}
 
 
@@ -157,8 +158,8 @@ def seconds(call: Call, answer: Any) -> Mapping[str, float]:
 
 def pages(call: Call, answer: Any) -> Mapping[str, float]:
     """How many pages were read."""
-    listed = answer.get("pages") if isinstance(answer, Mapping) else None
-    return {"pages": float(len(listed))} if isinstance(listed, list) and listed else {}
+    count = length_of(answer, "pages")
+    return {"pages": float(count)} if count else {}
 
 
 def videos(call: Call, answer: Any) -> Mapping[str, float]:

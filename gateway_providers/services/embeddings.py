@@ -10,6 +10,7 @@ from msgspec import Raw
 from gateway_core import Step, UpstreamError, UpstreamRequest, Usage
 
 from .exchanges import WholeExchange
+from .lazy_answer import LazyAnswer, first_byte
 from .refusals import words_of
 from .requests import encode
 
@@ -50,9 +51,9 @@ class SplitEmbeddings(WholeExchange):
             translated = self._read(body)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise UpstreamError("The upstream's answer cannot be read") from error
-        whole = _anything(translated)
-        if isinstance(whole, Mapping) and whole.get("error"):
-            raise UpstreamError(words_of(whole["error"]) or "The upstream reported an error")
+        whole = LazyAnswer(translated)
+        if reported := whole.get("error"):
+            raise UpstreamError(words_of(reported) or "The upstream reported an error")
         answer = _read(translated)
         offset = len(self._data)
         # Vectors stand in the order of the inputs, whatever order the vendor has them in.
@@ -62,7 +63,7 @@ class SplitEmbeddings(WholeExchange):
             self._data.append(item)
         self.usage = _sum(self.usage, self._count(whole))
         if not self._first:
-            self._first = msgspec.json.decode(translated, type=dict[str, Raw])
+            self._first = whole.raw
         request = next(self._waiting, None)
         if request is not None:
             self.following = Step(request=request)
@@ -90,11 +91,11 @@ def split_embeddings(
 
 def parts_of(raw: Any, limit: int) -> Iterator[list[Raw]]:
     """Lists of inputs that are not too long; none for a single input or a list of tokens."""
-    if not isinstance(raw, Raw) or bytes(raw).lstrip()[:1] != b"[":
+    if not isinstance(raw, Raw) or first_byte(raw) != b"[":
         return
     listed = _list(raw)
     # A list of numbers is one input, as tokens.
-    if not listed or bytes(listed[0]).lstrip()[:1] not in (b'"', b"[", b"{"):
+    if not listed or first_byte(listed[0]) not in (b'"', b"[", b"{"):
         return
     for start in range(0, len(listed), limit):
         yield listed[start : start + limit]

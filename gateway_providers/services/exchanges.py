@@ -8,6 +8,7 @@ import msgspec
 from gateway_core import Losses, Step, UpstreamError, UpstreamRequest, Usage
 from gateway_formats.sse import FrameBuffer, FrameTooLong, parse_data, write_frame
 
+from .lazy_answer import LazyAnswer
 from .refusals import UNREADABLE, read_refusal, words_of
 from .requests import JSON, encode
 
@@ -144,15 +145,13 @@ class PassedAnswer(ServiceAnswer):
 
     def _whole(self, body: bytes) -> bytes:
         try:
-            answer = _anything(body)
+            answer = LazyAnswer(body)
+            if error := answer.get("error"):
+                message = words_of(error) or "The upstream reported an error"
+                return self.fail(UpstreamError(message))
+            self.usage = self._count(answer) or self.usage
         except UNREADABLE:
-            answer = None
-        if not isinstance(answer, Mapping):
             return self.fail(UpstreamError("The upstream's answer cannot be read"))
-        if answer.get("error"):
-            message = words_of(answer["error"]) or "The upstream reported an error"
-            return self.fail(UpstreamError(message))
-        self.usage = self._count(answer) or self.usage
         self.started = self.ended = True
         return body
 

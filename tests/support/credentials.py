@@ -124,7 +124,10 @@ def operations(admin: AdminGateway) -> Iterator[RouteOperation]:
     for wire in admin.core.snapshot.registry.formats.values():
         for endpoint in wire.endpoints:
             yield RouteOperation(
-                method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask"
+                method=endpoint.method,
+                path=endpoint.path,
+                access=Access.INFERENCE,
+                purpose="ask",
             )
 
 

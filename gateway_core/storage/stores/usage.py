@@ -209,7 +209,7 @@ class UsageStore:
         counted = await self._database.fetch(
             f"SELECT count(*) AS total FROM usage{where}", **values
         )
-        return UsagePage(tuple(_read(row) for row in rows), counted[0]["total"])
+        return UsagePage(tuple(read_row(row) for row in rows), counted[0]["total"])
 
     async def totals(self, which: UsageFilter = EVERYTHING) -> UsageTotals:
         where, values = _where(which)
@@ -247,7 +247,8 @@ def _row(behind: int, record: UsageRecord) -> tuple[Any, ...]:
     return (behind, *values[:-1], dropped)
 
 
-def _read(row: Row) -> UsageRow:
+def read_row(row: Row) -> UsageRow:
+    """A stored row as its value."""
     fields = dict(row)
     fields["stream"] = bool(row["stream"])
     fields["estimated"] = bool(row["estimated"])

@@ -7,11 +7,10 @@ provider and the like are looked for in the hours that have some, see ``usage_ho
 
 from collections.abc import Mapping
 
-import msgspec
 from msgspec import Struct
 
 from ..database import Database, Row
-from .usage import Status, UsageFilter, UsageRow, UsageStore
+from .usage import Status, UsageFilter, UsageRow, UsageStore, read_row
 from .usage_days import FIGURES, LAST_DAY, PARTS, Sums, UsageDays
 from .usage_hours import LAST, Stretch, count_in, hours_with, joined, whole
 
@@ -107,7 +106,7 @@ class UsageReports:
             limit=limit,
             offset=offset,
         )
-        return [_read(row) for row in rows]
+        return [read_row(row) for row in rows]
 
     async def after(self, row: UsageRow, which: Which, *, limit: int) -> list[UsageRow]:
         """The rows that follow one, newest first, however many came or went meanwhile."""
@@ -121,7 +120,7 @@ class UsageReports:
             after=row.id,
             limit=limit,
         )
-        return [_read(each) for each in rows]
+        return [read_row(each) for each in rows]
 
     async def count(self, which: Which) -> int:
         """How many rows there are. Only those of hours that are cut off are counted singly."""
@@ -208,9 +207,3 @@ def _where(which: Which, stretch: Stretch) -> tuple[str, Row]:
     terms = "".join(f" AND {_TERMS[name]}" for name in values)
     bounds = {"since": stretch.since, "until": stretch.until}
     return f" WHERE finished_at >= :since AND finished_at < :until{terms}", {**bounds, **values}
-
-
-def _read(row: Row) -> UsageRow:
-    flags = {name: bool(row[name]) for name in ("stream", "estimated")}
-    dropped = tuple(msgspec.json.decode(row["dropped"]))
-    return UsageRow(**{**row, **flags, "dropped": dropped})

@@ -135,6 +135,12 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         self._expect_more()
         answer.waiter, answer.taker = waiter, taker
 
+    def rest(self) -> None:
+        """Be free for a request before there was any."""
+        if self.owner is not None:
+            self._expect_by(self._loop.time() + self._limits.keep_alive)
+            self.owner.take_back(self)
+
     def resume(self) -> None:
         """Read on, if reading was held because nobody took what had come."""
         if self.held and not self.closed:

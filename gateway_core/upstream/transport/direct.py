@@ -48,12 +48,19 @@ class Direct:
         message = write(request, url, self._limits)
         pool = self._pool(url)
         # No await between taking a connection and writing to it, or its alarm could close it.
-        connection = pool.take() or await pool.open()
+        kept = None if request.once else pool.take()
+        connection = kept or await pool.open()
         try:
             answer = await connection.exchange(message)
         except Stale as stale:
             answer = await self._send_again(url, message, stale)
         return await decoded(answer) if answer.is_coded else answer
+
+    async def reach(self, address: str) -> None:
+        """Have a connection ready for a request to this address. Raises TransportError."""
+        pool = self._pool(parse(address))
+        connection = pool.take() or await pool.open()
+        connection.rest()
 
     def begin(self, request: UpstreamRequest) -> SentRequest | None:
         """Send at once; ``None``, and nothing is sent, where no kept connection is free.

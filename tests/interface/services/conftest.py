@@ -33,6 +33,7 @@ def connect(
                 data = {"apiKey": KEY, "providerSpecificData": own}
                 new = NewConnection(provider=provider, name=provider, data=data)
                 await core.stores.connections.create(new)
+            await core.stores.settings.patch({"requireLogin": False})
             await core.refresh()
 
         here.do(work())

@@ -23,6 +23,14 @@ EVENTS = (
     b'event: speech.audio.done\ndata: {"type":"speech.audio.done","usage":{"input_tokens":3,'
     b'"output_tokens":9,"total_tokens":12}}\n\n',
 )
+PARTIAL = (
+    b'event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image",'
+    b'"b64_json":"AAAA","partial_image_index":0}\n\n',
+)
+DONE = (
+    b'event: image_generation.completed\ndata: {"type":"image_generation.completed",'
+    b'"b64_json":"AAAA","usage":{"input_tokens":5,"output_tokens":70,"total_tokens":75}}\n\n',
+)
 PAINTED = b'{"created":1,"data":[{"b64_json":"%b"}]}' % base64.b64encode(PNG)
 
 
@@ -36,6 +44,9 @@ def say(asked: Asked) -> Said:
             return Said.stream(body[:middle], body[middle:], content_type="audio/mpeg")
         case "/audio/transcriptions" | "/audio/translations":
             return Said((answer(TRANSCRIBED),))
+        case "/images/generations" if b"gpt-image-2" in asked.body:
+            cut = b"gpt-image-2-cut" in asked.body
+            return Said.stream(*PARTIAL, *(() if cut else DONE), cut=cut)
         case "/images/generations" | "/images/edits":
             return Said((PAINTED,))
     return Said(status=404)
@@ -185,6 +196,27 @@ def test_a_vendor_that_answers_whole_still_gives_events(
 
     kinds = [(event.type, event.b64_json) for event in events]  # type: ignore[union-attr]
     assert kinds == [("image_generation.completed", base64.b64encode(PNG).decode())]
+
+
+def test_a_vendors_partial_pictures_are_passed_on(here: Served, client: openai.OpenAI) -> None:
+    events = client.images.generate(
+        model="openai/gpt-image-2", prompt="a cat", stream=True, partial_images=1
+    )
+
+    kinds = [event.type for event in events]  # type: ignore[union-attr]
+    row = here.rows()[0]
+    assert kinds == ["image_generation.partial_image", "image_generation.completed"]
+    assert (row.input_tokens, row.output_tokens, row.stream) == (5, 70, True)
+
+
+def test_events_that_break_off_end_with_an_error(here: Served, http: httpx2.Client) -> None:
+    body = {"model": "openai/gpt-image-2-cut", "prompt": "a cat", "stream": True}
+
+    found = http.post(f"{here.url}/v1/images/generations", json=body)
+
+    assert found.content.startswith(PARTIAL[0] + b'event: error\ndata: {"error":{"message":')
+    assert found.content.endswith(b"\n\n")
+    assert here.rows()[0].status == "upstream_cut"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The rules of media routes, video jobs, search, fetch and decisions (4.4 to 4.7)."""
 
+import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from served_gateway import Served
 from gateway_core import Auth, Kind, Model, Price, ProviderSpec, Service
 from gateway_core.storage.stores.combos import ComboChange
 from gateway_providers import openai_compatible
+from gateway_providers.image_cache import IMAGES
 from gateway_providers.services import JsonService
 
 WORDS = (
@@ -220,6 +222,24 @@ def test_a_provider_that_cannot_do_this_endpoint_is_left_out_of_a_route(
     assert named.json()["error"]["message"] == "Provider 'one' does not support audio translations."
 
 
+def test_a_server_that_is_not_there_does_not_count_as_connected(
+    here: Served, http: httpx2.Client
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    node = {"name": "gone", "prefix": "gone", "baseUrl": f"http://127.0.0.1:{port}/v1"}
+    created = http.post(f"{here.url}/api/provider-nodes", json=node).json()["node"]["id"]
+    body = {"provider": created, "name": "gone", "apiKey": ""}
+    http.post(f"{here.url}/api/providers", json=body)
+    save_route(here, "embedding", "gone/vectors", "one/embedding-one")
+
+    found = post(here, http, "/v1/embeddings", {"input": "hi"})
+
+    assert found.status_code == 200, found.text
+    assert asked_by(here) == ["one"]
+
+
 # Combos.
 
 
@@ -257,11 +277,6 @@ def test_a_combo_of_another_kind_is_refused(here: Served, http: httpx2.Client) -
 def test_an_alias_stands_for_a_model_of_any_kind(here: Served, http: httpx2.Client) -> None:
     http.put(f"{here.url}/api/models/alias", json={"alias": "voice", "model": "two/tts-two"})
 
-    async def work() -> None:
-        await here.gateway.core.stores.kv.put("aliases", {"voice": "two/tts-two"})
-        await here.gateway.core.refresh()
-
-    here.do(work())
     found = post(here, http, "/v1/audio/speech", {"model": "voice", "input": "hi"})
 
     assert found.content == b"ID3audio"
@@ -556,3 +571,131 @@ def test_voices_name_the_providers_that_have_them(here: Served, http: httpx2.Cli
 
     assert (missing.status_code, wrong.status_code) == (400, 400)
     assert wrong.json()["error"]["message"].startswith("Provider 'one' has no list of voices")
+
+
+def test_a_cached_picture_is_fetched_by_its_id(here: Served, http: httpx2.Client) -> None:
+    name = IMAGES.put(b"\x89PNG", "image/png")
+
+    found = http.get(f"{here.url}/v1/chatweb/image/{name}")
+    gone = http.get(f"{here.url}/v1/chatweb/image/{'0' * 32}")
+
+    assert found.content == b"\x89PNG"
+    assert found.headers["content-type"] == "image/png"
+    assert found.headers["cache-control"] == "private, max-age=1800"
+    assert gone.status_code == 404
+    assert gone.json()["error"]["message"] == "Image not found or expired"
+
+
+# The management API.
+
+
+@pytest.mark.parametrize(
+    "kind", ["embedding", "rerank", "moderation", "image", "tts", "stt", "systemone"]
+)
+def test_an_operator_tests_a_model_of_any_kind(
+    here: Served, http: httpx2.Client, kind: str
+) -> None:
+    body = {"model": f"two/{kind}-two", "kind": kind}
+
+    found = http.post(f"{here.url}/api/models/test", json=body).json()
+
+    assert found["ok"], found
+    assert asked_by(here) == ["two"]
+    assert here.rows()[0].model_sent == f"{kind}-two"
+
+
+def test_a_batch_of_tests_takes_every_kind(
+    here: Served, http: httpx2.Client, vendors: Vendors
+) -> None:
+    vendors.status = {"two": 500}
+    models = [{"model": f"{name}/image-{name}", "kind": "image"} for name in ("one", "two")]
+
+    text = http.post(f"{here.url}/api/models/test/batch", json={"models": models}).text
+
+    frames = [msgspec.json.decode(line[6:]) for line in text.splitlines() if line[:6] == "data: "]
+    assert [(f["model"], f["ok"]) for f in frames[:2]] == [
+        ("one/image-one", True),
+        ("two/image-two", False),
+    ]
+
+
+def test_a_media_route_is_shown_and_saved(here: Served, http: httpx2.Client) -> None:
+    path = f"{here.url}/api/media-providers/routes"
+    before = {row["id"]: row for row in http.get(path).json()["routes"]}
+
+    http.put(path, json={"kind": "image", "models": ["two/image-two"]})
+    found = post(here, http, "/v1/images/generations", {"prompt": "hi"})
+
+    assert before["image"]["effective"] == ["one/image-one", "two/image-two"]
+    assert before["image"]["saved"] == []
+    assert found.status_code == 200
+    assert asked_by(here) == ["two"]
+
+
+def test_an_operators_price_of_a_unit_counts(here: Served, http: httpx2.Client) -> None:
+    price = {"two": {"image-two": {"units": {"images": 0.25}}}}
+
+    listed = http.patch(f"{here.url}/api/pricing", json=price).json()
+    post(here, http, "/v1/images/generations", {"model": "two/image-two", "prompt": "hi"})
+
+    row = here.rows()[0]
+    shown = http.get(f"{here.url}/api/usage/history").json()["rows"][0]
+    assert listed["two"]["image-two"]["units"] == {"images": 0.25}
+    assert (row.units, row.cost) == ({"images": 1}, 250_000)
+    assert (shown["units"], shown["cost"]) == ({"images": 1}, 0.25)
+
+
+def test_a_keys_rules_hold_for_every_kind(here: Served, http: httpx2.Client) -> None:
+    body = {
+        "name": "narrow",
+        "machineId": here.gateway.core.data_dir.machine_id("endpoint-proxy-salt"),
+        "policy": {"modelAccess": {"mode": "allow", "patterns": ["two/*"]}},
+    }
+    key = http.post(f"{here.url}/api/keys", json=body).json()["key"]
+    bearer = {"authorization": f"Bearer {key}"}
+
+    named = http.post(
+        f"{here.url}/v1/embeddings",
+        json={"model": "one/embedding-one", "input": "hi"},
+        headers=bearer,
+    )
+    routed = http.post(f"{here.url}/v1/images/generations", json={"prompt": "hi"}, headers=bearer)
+
+    assert named.status_code == 403
+    assert routed.status_code == 200
+    assert asked_by(here) == ["two"]
+
+
+# The operator's own nodes.
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "body"),
+    [
+        ("openai-compatible", "/v1/embeddings", {"model": "mine/any", "input": "hi"}),
+        (
+            "openai-compatible",
+            "/v1/rerank",
+            {"model": "mine/any", "query": "q", "documents": ["a"]},
+        ),
+        ("custom-embedding", "/v1/embeddings", {"model": "mine/any", "input": "hi"}),
+        ("custom-systemone", "/v1/systemone", {**DECISION, "model": "mine/any"}),
+    ],
+)
+def test_a_node_has_services(
+    here: Served, http: httpx2.Client, kind: str, path: str, body: dict[str, Any]
+) -> None:
+    base = f"{here.vendors['vendor'].url}/one"
+    node = {"name": "mine", "prefix": "mine", "type": kind, "baseUrl": base}
+    created = http.post(f"{here.url}/api/provider-nodes", json=node)
+    assert created.status_code == 201, created.text
+    account = {"provider": created.json()["node"]["id"], "name": "m", "apiKey": "sk-mine-1234"}
+    assert http.post(f"{here.url}/api/providers", json=account).status_code == 201
+
+    found = post(here, http, path, body)
+
+    assert found.status_code == 200, found.text
+    sent = here.vendors["vendor"].asked[-1]
+    assert sent.json()["model"] == "any"
+    assert sent.path == f"/one/{path.rpartition('/')[2]}"
+    assert sent.headers["authorization"] == "Bearer sk-mine-1234"

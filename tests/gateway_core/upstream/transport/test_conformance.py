@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from gateway_core.config.temporary_file import TemporaryFile
 from gateway_core.contracts.errors import TransportError
-from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.contracts.exchange import BodyParts, UpstreamRequest
 from gateway_core.upstream.transport import MalformedRequest, MalformedUrl, read_all
 
 CARRIERS = ["direct", "http2", "http proxy", "socks5 proxy"]
@@ -68,6 +69,26 @@ def test_an_answer_has_status_headers_and_body(carry, fetch, data):
         assert await response.next() == b""
 
     carry(answering(data), scenario)
+
+
+@pytest.mark.parametrize("size", [5, 3 * 2**20 + 7])
+def test_a_body_that_is_partly_in_a_file_arrives_whole(carry, fetch, size, tmp_path):
+    file = TemporaryFile(tmp_path)
+    content = (bytes(range(256)) * (size // 256 + 1))[:size]
+    file.write(content)
+    seen = []
+
+    async def record(peer):
+        seen.append((await peer.request())[1])
+        await peer.answer()
+
+    async def scenario(transport, server):
+        parts = BodyParts((b"before ", file, b" behind"))
+        assert await fetch(transport, server.url(), parts=parts) == b"ok"
+        assert seen == [b"before " + content + b" behind"]
+
+    carry(record, scenario)
+    file.close()
 
 
 @pytest.mark.parametrize("status", [204, 304, 400, 401, 429, 500, 503])

@@ -190,6 +190,20 @@ def test_a_kept_connection_that_dies_before_a_byte_is_replaced_once(
     run(scenario)
 
 
+def test_a_request_that_may_go_out_once_does_not_go_out_on_a_kept_connection(
+    run, serve, polite, open_network, fetch
+):
+    async def scenario():
+        async with serve(polite) as server, open_network() as network:
+            transport = network.transport()
+            await fetch(transport, server.url())
+
+            assert await fetch(transport, server.url(), once=True) == b"ok"
+            assert server.accepted == 2
+
+    run(scenario)
+
+
 def test_a_request_is_repeated_no_more_than_once(run, serve, open_network, fetch):
     requests = []
 
