@@ -18,8 +18,11 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "gateway_core.config.settings": {
         "claude_classifier_compat": "a member of the settings that clients read and write (4.13)",
+        "firecrawl_base_url": "the same",
     },
     "gateway_core.config.unsupported": {
+        "FIRECRAWL_TIMEOUT_MS": "a variable that the configuration documents (J)",
+        "FIRECRAWL_DEFAULT_FORMAT": "another one",
         "OLLAMA_LOCAL_CONNECT_TIMEOUT_MS": "a variable that the configuration documents (J)",
         "GEMINI_NATIVE_TTS_FETCH_TIMEOUT_MS": "another one",
         "AZURE_OPENAI_ENDPOINT": "what is set in the place of another one",

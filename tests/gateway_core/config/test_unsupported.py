@@ -26,7 +26,7 @@ def test_what_is_the_case_anyway_may_be_said(name: str, value: str) -> None:
 
 
 def test_a_variable_that_a_plugin_reads_is_its_own() -> None:
-    assert without_effect({"SEARXNG_URL": "x"}, ["SEARXNG_URL"]) == []
+    assert without_effect({"HEADROOM_URL": "x"}, ["HEADROOM_URL"]) == []
 
 
 def test_settings_without_effect_are_declared() -> None:
