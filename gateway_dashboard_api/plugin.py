@@ -36,7 +36,7 @@ from .system import routes as system
 from .translator import console
 from .translator import logs as translator_logs
 from .translator import routes as translator
-from .usage import details, export, quota, retention, retention_runs
+from .usage import details, export, quota, retention, retention_runs, series
 from .usage import me as key_owner
 from .usage import routes as usage
 
@@ -50,7 +50,14 @@ _ROUTES = (
     *(settings.routes, local_servers.routes, firecrawl.routes),
     *(proxies.routes, plugins.routes, plugin_settings.routes, system.routes, health.routes),
     *(translator.routes, translator_logs.routes, keys.routes, key_groups.routes),
-    *(key_owner.routes, usage.routes, details.routes, export.routes, retention.routes),
+    *(
+        key_owner.routes,
+        usage.routes,
+        series.routes,
+        details.routes,
+        export.routes,
+        retention.routes,
+    ),
     quota.routes,  # Last, because its path matches any word after /api/usage.
 )
 

@@ -47,6 +47,8 @@ class HistoryRow(Struct, frozen=True, kw_only=True, rename="camel"):
     status: Status
     http_status: int | None
     error_code: str | None
+    error: str | None
+    """What the client was answered when the call failed, without secrets."""
     stream: bool
     attempts: int
     tokens: Tokens
@@ -75,6 +77,7 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
     status: Status
     latency: Latency
     tokens: Tokens
+    error: str | None
     dropped: tuple[str, ...] = ()
     request: Any = None
     provider_request: Any = None
@@ -83,13 +86,18 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def names_of(admin: AdminContext) -> Names:
-    """Load the names of keys, accounts and providers."""
+    """Load the names of keys, accounts and providers, deleted ones too."""
+    former = await admin.stores.former_names.all()
     keys = {key.id: key.name for key in await admin.stores.keys.list()}
     accounts = {
         account.id: account.name or account.id for account in await admin.stores.connections.list()
     }
     providers = {spec.id: spec.name for spec in admin.snapshot.registry.providers.values()}
-    return Names(keys, accounts, providers)
+    return Names(
+        keys={**former["key"], **keys},
+        accounts={**former["connection"], **accounts},
+        providers={**former["node"], **providers},
+    )
 
 
 def tokens_of(row: UsageRow) -> Tokens:
@@ -125,6 +133,7 @@ def history_row(row: UsageRow, names: Names) -> HistoryRow:
         status=row.status,
         http_status=row.http_status,
         error_code=row.error_code,
+        error=row.error,
         stream=row.stream,
         attempts=row.attempts,
         tokens=tokens_of(row),
@@ -153,6 +162,7 @@ def detail_row(row: UsageRow, bodies: RequestDetail | None) -> DetailRow:
         status=row.status,
         latency=Latency(total=row.duration_ms, ttft=row.ttft_ms),
         tokens=tokens_of(row),
+        error=row.error,
         dropped=row.dropped,
         **parts,
     )

@@ -47,6 +47,18 @@ async def test_a_limited_export_starts_with_the_total(admin: AdminGateway) -> No
     assert len(document["logs"]) == 3
 
 
+async def test_the_file_holds_what_a_filter_selects(admin: AdminGateway) -> None:
+    await keep(admin, row(0), row(1, model_sent="small"), row(30 * HOUR, model_sent="small"))
+
+    of_day = await admin.call("GET", PATH, params={"model": "small"})
+    of_dates = await admin.call(
+        "GET", PATH, params={"model": "small", "startDate": "2027-01-14", "endDate": "2027-01-14"}
+    )
+
+    assert [one["model"] for one in of_day["logs"]] == ["small"]
+    assert [one["timestamp"][:10] for one in of_dates["logs"]] == ["2027-01-14"]
+
+
 async def test_nothing_is_a_file_too(admin: AdminGateway) -> None:
     assert (await admin.call("GET", PATH))["logs"] == []
 
