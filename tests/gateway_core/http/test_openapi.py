@@ -197,8 +197,8 @@ def test_credentials_follow_from_the_class(access: Access, credentials: list[str
     assert found["security"] == [{name: []} if name else {} for name in credentials]
 
 
-READS = ["401", "403", "404", "429"]
-CHANGES = ["401", "403", "404", "409", "429"]
+READS = ["400", "401", "403", "404", "429"]
+CHANGES = ["400", "401", "403", "404", "409", "429"]
 TAKES = ["400", "401", "403", "404", "429"]
 WRITES = ["400", "401", "403", "404", "409", "413", "415", "429"]
 
