@@ -31,7 +31,7 @@ from .plugins import settings as plugin_settings
 from .proxies import routes as proxies
 from .settings import firecrawl, local_servers
 from .settings import routes as settings
-from .system import health
+from .system import audit, health
 from .system import routes as system
 from .translator import console
 from .translator import logs as translator_logs
@@ -48,7 +48,14 @@ _ROUTES = (
     *(model_tests.routes, media_routes.routes, model_sync.routes, prices.routes),
     *(login.routes, mfa.routes, oidc.routes, session_list.routes),
     *(settings.routes, local_servers.routes, firecrawl.routes),
-    *(proxies.routes, plugins.routes, plugin_settings.routes, system.routes, health.routes),
+    *(
+        proxies.routes,
+        plugins.routes,
+        plugin_settings.routes,
+        system.routes,
+        audit.routes,
+        health.routes,
+    ),
     *(translator.routes, translator_logs.routes, keys.routes, key_groups.routes),
     *(
         key_owner.routes,

@@ -101,7 +101,7 @@ async def create_key(admin: AdminContext, request: Request) -> Response:
     identity = random_id()
     async with admin.writing():
         await _permit_labels(admin, request, change)
-        await admin.audit(request, "key.create", identity, {"name": change.name})
+        await admin.audit_change(request, "key.create", identity, None, change)
         text, key = await _create_with_new_text(admin, identity, change)
     groups = await admin.stores.key_groups.labels_of(identity)
     return json_answer(new_key_row(key, groups, text, _notices(admin, key)), 201)
@@ -136,15 +136,17 @@ async def update_key(admin: AdminContext, request: Request) -> Response:
     change = read_key_change(await read_json(request, KeyBody, ignored=SHOWN))
     async with admin.writing():
         await _permit_labels(admin, request, change)
-        after = await admin.stores.keys.update(request.path_params["id"], change)
+        before = await _row_of(admin, await key_of(admin, request.path_params["id"]))
+        await admin.audit_change(request, "key.update", before.id, before, change)
+        after = await admin.stores.keys.update(before.id, change)
     return json_answer(await _row_of(admin, after))
 
 
 async def delete_key(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
     async with admin.writing():
-        key = await key_of(admin, identity)
-        await admin.audit(request, "key.delete", identity, {"name": key.name})
+        before = await _row_of(admin, await key_of(admin, identity))
+        await admin.audit_change(request, "key.delete", identity, before, None)
         await admin.stores.keys.delete(identity)
     return json_answer(Success())
 

@@ -209,7 +209,7 @@ class Running:
 
     def __init__(self) -> None:
         self.requests = self.errors = self.input = self.output = self.cached = 0
-        self.cost = self.unpriced = self.unpriced_tokens = 0
+        self.cost = self.unpriced_requests = self.unpriced_tokens = 0
         self.took = [0] * len(BOUNDS)
         self.first = [0] * len(BOUNDS)
 
@@ -220,7 +220,7 @@ class Running:
         self.output += slot.output_tokens
         self.cached += slot.cached_tokens
         self.cost += slot.cost
-        self.unpriced += slot.unpriced
+        self.unpriced_requests += slot.unpriced_requests
         self.unpriced_tokens += slot.unpriced_tokens
         self.took = list(map(add, self.took, slot.took))
         self.first = list(map(add, self.first, slot.first))
@@ -234,7 +234,7 @@ class Running:
             completion_tokens=self.output,
             cached_tokens=self.cached,
             cost=dollars(self.cost),
-            unpriced_requests=self.unpriced,
+            unpriced_requests=self.unpriced_requests,
             unpriced_tokens=self.unpriced_tokens,
             latency_ms=_percentiles(self.took),
             ttft_ms=_percentiles(self.first),

@@ -9,7 +9,7 @@ DELETE FROM meta WHERE key IN ('usage_days.seen', 'usage_days.soiled');
 
 -- What calls have in common. An empty text stands for what is not known.
 CREATE TABLE usage_parts (
-    id INTEGER PRIMARY KEY,
+    id BIGINT PRIMARY KEY,
     provider TEXT NOT NULL,
     model TEXT NOT NULL,
     connection_id TEXT NOT NULL,
@@ -23,20 +23,20 @@ CREATE TABLE usage_parts (
     )
 );
 
--- unit is 'hour', where at is 2027-01-15T08, or 'day', where at is 2027-01-15. unpriced counts the
--- calls that used tokens whose price is not known. took_100 counts the successful calls that took
+-- unit is 'hour', where at is 2027-01-15T08, or 'day', where at is 2027-01-15. unpriced_requests
+-- counts calls that used something whose price is not known. took_100 counts the successful calls that took
 -- 100 ms or longer in all, but not as long as the next column says; first_100 is the same of the
 -- time until the first byte.
 CREATE TABLE usage_sums (
     unit TEXT NOT NULL,
     at TEXT NOT NULL,
-    part INTEGER NOT NULL,
+    part BIGINT NOT NULL,
     requests BIGINT NOT NULL,
     input_tokens BIGINT NOT NULL,
     output_tokens BIGINT NOT NULL,
     cached_tokens BIGINT NOT NULL,
     cost BIGINT NOT NULL,
-    unpriced BIGINT NOT NULL,
+    unpriced_requests BIGINT NOT NULL,
     unpriced_tokens BIGINT NOT NULL,
     last_at TEXT NOT NULL,
     took_0 BIGINT NOT NULL,

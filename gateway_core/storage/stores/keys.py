@@ -65,7 +65,7 @@ class ApiKey(Struct, frozen=True, kw_only=True, rename="camel"):
     version: int
 
 
-class KeyChange(Struct, frozen=True, kw_only=True):
+class KeyChange(Struct, frozen=True, kw_only=True, rename="camel"):
     """What is to be different; what is unset stays. ``policy`` replaces single members:
     ``None`` removes one."""
 

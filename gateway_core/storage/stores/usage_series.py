@@ -35,7 +35,7 @@ class Slot(Struct, frozen=True, kw_only=True):
     output_tokens: int
     cached_tokens: int
     cost: int
-    unpriced: int
+    unpriced_requests: int
     unpriced_tokens: int
     took: tuple[int, ...]
     """Successful calls by the time until their end, see ``latency_buckets``."""
