@@ -17,6 +17,7 @@ from gateway_core.identity.access import Access
 from gateway_core.pipeline.client_response import ClientGone
 
 from .admin_context import AdminContext
+from .large_answers import shrink
 from .requests import check_parameters
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
@@ -66,7 +67,7 @@ def endpoint(
         return await handler(admin, request)
 
     async def respond(request: Request) -> Response:
-        response = await _answer(admin, checked, purpose, request)
+        response = await shrink(request, await _answer(admin, checked, purpose, request))
         response.headers["x-request-id"] = request_id_of(request)
         if request.method == "HEAD":
             response.body = b""

@@ -25,6 +25,7 @@ from ..admin_context import AdminContext
 from ..answers import Message, Success
 from ..destinations import permit_all
 from ..endpoint import endpoint
+from ..pagination import page_of, pagination
 from ..requests import read_json, read_query, strip
 from .bodies import (
     ChangedConnectionBody,
@@ -46,7 +47,6 @@ from .views import (
     Connections,
     ConnectionShape,
     OneConnection,
-    PagePlace,
     Suggestion,
     Suggestions,
     UpstreamModels,
@@ -166,18 +166,8 @@ async def list_connection_page(admin: AdminContext, request: Request) -> Respons
         for each in await admin.stores.connections.list(provider)
         if any(term in (text or "").lower() for text in (each.name, each.email, each.provider))
     ]
-    shown = matches[(page - 1) * size : page * size]
-    pages = -(-len(matches) // size)
-    pagination = PagePlace(
-        page=page,
-        page_size=size,
-        total_items=len(matches),
-        total_pages=pages,
-        has_next=page < pages,
-        has_prev=page > 1,
-    )
-    rows = [masked_connection_row(admin, each) for each in shown]
-    return json_answer({"connections": rows, "pagination": pagination})
+    rows = [masked_connection_row(admin, each) for each in page_of(matches, page, size)]
+    return json_answer({"connections": rows, "pagination": pagination(page, size, len(matches))})
 
 
 async def create_connection(admin: AdminContext, request: Request) -> Response:

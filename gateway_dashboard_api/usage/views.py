@@ -11,6 +11,7 @@ from gateway_core.storage.stores.usage import Status, UsageRow
 from ..admin_context import AdminContext
 from ..keys.spending import DayStatus
 from ..keys.views import AccountRow, Totals
+from ..pagination import Pagination
 from .statistics import Figures, Names, dollars, key_facts
 
 
@@ -228,30 +229,9 @@ def log_line(row: UsageRow, names: Names) -> str:
     return " | ".join("".join(c if c.isprintable() else "?" for c in word) for word in words)
 
 
-class Pagination(Struct, frozen=True, kw_only=True, rename="camel"):
-    page: int
-    page_size: int
-    total_items: int
-    total_pages: int
-    has_next: bool
-    has_prev: bool
-
-
 class Details(Struct, frozen=True):
     details: tuple[DetailRow, ...]
     pagination: Pagination
-
-
-def pagination(page: int, page_size: int, total: int) -> Pagination:
-    pages = -(-total // page_size)
-    return Pagination(
-        page=page,
-        page_size=page_size,
-        total_items=total,
-        total_pages=pages,
-        has_next=page < pages,
-        has_prev=page > 1,
-    )
 
 
 class Account(AccountRow, frozen=True, kw_only=True, rename="camel"):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from ..database import Database, Row
 from .key_usage import IS_MARK, MARK, additions, rebuild, spent_of
@@ -75,6 +75,9 @@ class UsageFilter(Struct, frozen=True, kw_only=True):
 
     since: str | None = None
     until: str | None = None
+
+
+_BOUNDS: Mapping[str, str] = {"since": "finished_at >= :since", "until": "finished_at < :until"}
 
 
 class UsagePage(Struct, frozen=True):
@@ -154,11 +157,10 @@ class UsageStore:
 
     async def delete(self, which: UsageFilter) -> int:
         """Remove rows for good; gives how many. Limits that look back see less from then on."""
-        deleted = await self._database.purge(
-            "DELETE FROM usage WHERE finished_at >= :since AND finished_at < :until",
-            since=which.since or "",
-            until=which.until or "~",
-        )
+        bounds = {name: value for name, value in asdict(which).items() if value is not None}
+        terms = " AND ".join(_BOUNDS[name] for name in bounds)
+        where = f" WHERE {terms}" if terms else ""
+        deleted = await self._database.purge(f"DELETE FROM usage{where}", **bounds)
         async with self._database.transaction() as transaction:
             await rebuild(transaction)
         return deleted
