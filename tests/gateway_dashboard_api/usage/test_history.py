@@ -233,11 +233,20 @@ async def test_a_large_ledger_is_paged_and_filtered_quickly(admin: AdminGateway)
         {"status": "error"},
         {"model": "rare", "provider": "acme"},
         {"model": "%" * 200},
+        {"endpoint": "/v1/chat/completions", "offset": 19_000},
+        {"apiKeyId": "nobody"},
+        {"combo": "no-combo", "status": "error"},
+        {"requestId": "nobody"},
     ):
         began = time.perf_counter()
         await admin.call("GET", PATH, params=query)
         assert time.perf_counter() - began < 1, query
     assert (await admin.call("GET", PATH, params={"status": "error"}))["total"] == 1
+    for query in ({"period": "24h"}, {"period": "30d", "groupBy": "model,provider,status"}):
+        began = time.perf_counter()
+        series = await admin.call("GET", "/api/usage/series", params=query)
+        assert time.perf_counter() - began < 1, query
+        assert series["total"]["requests"] == 20_001
 
 
 async def test_a_key_reads_the_rows_and_finds_no_key_in_them(admin: AdminGateway) -> None:
