@@ -16,6 +16,7 @@ from gateway_core.pipeline.context import Core
 from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.storage.stores import Stores
 
+from .audit_detail import Row, changes_of, name_of
 from .login.state import LoginState
 
 
@@ -63,6 +64,24 @@ class AdminContext:
         """Write an audit row. Called before the act, which must not happen if this raises."""
         caller = self.caller(request)
         await self.stores.audit.write(caller.actor, caller.peer.address, action, target, detail)
+
+    async def audit_change(
+        self,
+        request: Request,
+        action: str,
+        target: str | None,
+        before: Row | None,
+        after: Row | None,
+    ) -> None:
+        """Write an audit row with old and new values, before the change is made.
+
+        ``before`` is ``None`` for something new; ``after`` has the members that are set, or is
+        ``None`` where everything goes.
+        """
+        detail: dict[str, Any] = {"changes": changes_of(before, after)}
+        if (name := name_of(before, after)) is not None:
+            detail["name"] = name
+        await self.audit(request, action, target, detail)
 
     def provider_id(self, name: str) -> str:
         """Return the provider's id for an id, alias or prefix; the name itself when unknown."""

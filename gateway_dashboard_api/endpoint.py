@@ -17,6 +17,8 @@ from gateway_core.identity.access import Access
 from gateway_core.pipeline.client_response import ClientGone
 
 from .admin_context import AdminContext
+from .large_answers import shrink
+from .requests import check_parameters
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 CLIENT_GONE = 499
@@ -58,8 +60,14 @@ def endpoint(
         headers=headers,
     )
 
+    async def checked(admin: AdminContext, request: Request) -> Response:
+        # Probes and identity providers add parameters of their own to public paths.
+        if access not in (Access.PUBLIC, Access.ISOLATED):
+            check_parameters(request, query)
+        return await handler(admin, request)
+
     async def respond(request: Request) -> Response:
-        response = await _answer(admin, handler, purpose, request)
+        response = await shrink(request, await _answer(admin, checked, purpose, request))
         response.headers["x-request-id"] = request_id_of(request)
         if request.method == "HEAD":
             response.body = b""

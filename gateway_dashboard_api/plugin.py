@@ -31,12 +31,12 @@ from .plugins import settings as plugin_settings
 from .proxies import routes as proxies
 from .settings import firecrawl, local_servers
 from .settings import routes as settings
-from .system import health
+from .system import audit, health
 from .system import routes as system
 from .translator import console
 from .translator import logs as translator_logs
 from .translator import routes as translator
-from .usage import details, export, quota, retention, retention_runs
+from .usage import details, export, quota, retention, retention_runs, series
 from .usage import me as key_owner
 from .usage import routes as usage
 
@@ -48,9 +48,23 @@ _ROUTES = (
     *(model_tests.routes, media_routes.routes, model_sync.routes, prices.routes),
     *(login.routes, mfa.routes, oidc.routes, session_list.routes),
     *(settings.routes, local_servers.routes, firecrawl.routes),
-    *(proxies.routes, plugins.routes, plugin_settings.routes, system.routes, health.routes),
+    *(
+        proxies.routes,
+        plugins.routes,
+        plugin_settings.routes,
+        system.routes,
+        audit.routes,
+        health.routes,
+    ),
     *(translator.routes, translator_logs.routes, keys.routes, key_groups.routes),
-    *(key_owner.routes, usage.routes, details.routes, export.routes, retention.routes),
+    *(
+        key_owner.routes,
+        usage.routes,
+        series.routes,
+        details.routes,
+        export.routes,
+        retention.routes,
+    ),
     quota.routes,  # Last, because its path matches any word after /api/usage.
 )
 

@@ -16,6 +16,7 @@ LIMIT = 1024 * 1024
 JSON = "application/json"
 LONGEST_SHOWN = 128
 """Characters of a member's name that an error message repeats."""
+_ALWAYS = frozenset({"_", "t", "key"})
 T = TypeVar("T")
 _members = msgspec.json.Decoder(dict[str, Raw])
 
@@ -62,6 +63,20 @@ def check_members(
     if unknown is not None:
         name, names = unknown[:LONGEST_SHOWN], ", ".join(known)
         raise BadRequest(f'Unknown member "{name}": possible are {names}')
+
+
+def check_parameters(request: Request, kind: type[Struct] | None) -> None:
+    """Refuse query parameters that a route does not have: a filter that is passed over would give
+    an answer to another question.
+
+    Parameters that only keep caches away, and the gateway key, stand beside any query. Raises
+    BadRequest.
+    """
+    known = () if kind is None else kind.__struct_encode_fields__
+    for name in request.query_params:
+        if name not in known and name not in _ALWAYS:
+            names = f"possible are {', '.join(known)}" if known else "this route has none"
+            raise BadRequest(f'Unknown query parameter "{name[:LONGEST_SHOWN]}": {names}')
 
 
 def require_parameter(request: Request, name: str) -> str:

@@ -24,7 +24,7 @@ from ..contracts.asgi import (
     Scope,
     Send,
 )
-from ..contracts.errors import GatewayError, InvalidKey, MethodNotAllowed
+from ..contracts.errors import GatewayError, InvalidKey, MethodNotAllowed, Unauthorized
 from ..identity.access import CLIENT, Access, permit
 from ..identity.caller import Caller
 from ..identity.credentials import CALLER, check_origin, own_origin
@@ -109,6 +109,7 @@ class App:
         try:
             permit(Access.INFERENCE, caller)
         except InvalidKey as error:
+            log_bad_key(caller)
             return self._answer(route, error, scope, receive, send, SHARED)
         except GatewayError as error:
             return self._refuse(error, scope, receive, send)
@@ -223,7 +224,11 @@ class App:
             name == "reveal" and value not in ("0", "false")
             for name, value in parse_qsl(query, keep_blank_values=True)
         )
-        permit(access, caller, scope["method"], reveals=reveals)
+        try:
+            permit(access, caller, scope["method"], reveals=reveals)
+        except Unauthorized:
+            log_bad_key(caller)
+            raise
         if access not in (Access.PUBLIC, Access.INFERENCE):
             check_origin(caller, headers, own_origin(scope, headers, core.identity.public_origin))
 
@@ -299,6 +304,12 @@ def query_parameters(scope: Scope, names: Collection[str]) -> dict[str, str]:
     """The query parameters of these names; of a repeated one the last."""
     query = (scope.get("query_string") or b"").decode("latin-1")
     return {n: value for n, value in parse_qsl(query, keep_blank_values=True) if n in names}
+
+
+def log_bad_key(caller: Caller) -> None:
+    """Leave a line that a program can ban an address by; its words stay as they are."""
+    if caller.has_shown:
+        log.warning("a request was refused: invalid API key from %s", caller.peer.address)
 
 
 def _method_headers(request_id: str, allow: str) -> dict[str, str]:

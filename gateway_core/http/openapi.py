@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
-
 from ..contracts.wire import WireFormat
 from ..identity.access import RULES, Access
 from .openapi_errors import RESPONSES, SCHEMAS, responses_of
+from .openapi_schemas import SCHEMA, describe
 from .openapi_security import SCHEMES, security_of
-from .operations import JSON, RouteOperation
+from .operations import JSON, STREAM, RouteOperation
 
 Node = dict[str, Any]
 
@@ -29,7 +28,6 @@ the management API while the setting `requireLogin` is off.
 
 Client paths below `/v1` may also be called below `/api/v1` and `/v1/v1`, those below `/v1beta`
 below `/api/v1beta`."""
-SCHEMA = "#/components/schemas/"
 OPEN: Node = {"type": "object"}
 TEXT: Node = {"type": "string"}
 FORM = "multipart/form-data"
@@ -50,18 +48,17 @@ def document(
     What is served under a host name of its own is no part of it.
     """
     listed = tuple(each for each in operations if each.access is not Access.ISOLATED)
-    # All types in one call, so that a struct used twice is one component.
-    types = [kind for each in listed for kind in (each.query, each.body, each.answer)]
-    schemas, components = msgspec.json.schema_components(
-        [Any if kind is None else kind for kind in types],
-        schema_hook=lambda kind: {"title": kind.__name__},
-        ref_template=SCHEMA + "{name}",
+    count = len(listed)
+    schemas, components = describe(
+        [_any(kind) for each in listed for kind in (each.query, each.body)],
+        [_any(each.answer) for each in listed],
     )
     paths: dict[str, Node] = {}
     for method, path, node in _inference(formats):
         paths.setdefault(template(path), {}).setdefault(method, node)
     for number, each in enumerate(listed):
-        query, body, answer = schemas[3 * number : 3 * number + 3]
+        query, body = schemas[2 * number : 2 * number + 2]
+        answer = schemas[2 * count + number]
         node = _headed(each.method, each.path, each.purpose, each.access)
         headers = [
             {"name": name, "in": "header", "description": about, "schema": {"type": "string"}}
@@ -74,7 +71,7 @@ def document(
             node["requestBody"] = _body(body, each.example)
         success: Node = {"description": HTTPStatus(each.status).phrase, "headers": _HEADERS}
         if each.media:
-            success["content"] = {each.media: {"schema": answer} if each.media == JSON else {}}
+            success["content"] = {each.media: _content(each.media, answer)}
         node["responses"] = {str(each.status): success, **responses_of(each)}
         paths.setdefault(template(each.path), {}).setdefault(each.method.lower(), node)
     return {
@@ -91,6 +88,20 @@ def document(
         },
         "x-gateway-access": {access.value: rule.about for access, rule in RULES.items()},
     }
+
+
+def _any(kind: Any) -> Any:
+    return Any if kind is None else kind
+
+
+def _content(media: str, answer: Node) -> Node:
+    """What an answer holds; of an event stream, what each of its events holds."""
+    if media == JSON:
+        return {"schema": answer}
+    if media == STREAM:
+        about = "Server-sent events. The data of each is a JSON document, see x-gateway-event."
+        return {"schema": {"type": "string", "description": about}, "x-gateway-event": answer}
+    return {"schema": {"type": "string"}}
 
 
 def template(path: str) -> str:
@@ -167,7 +178,8 @@ def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, str, Node]]
             stream = wire.stream_type.partition(";")[0]
             content: Node = {JSON: {"schema": OPEN}}
             if endpoint.counting is None and endpoint.method == "POST":
-                content[stream] = {}
+                events = {"type": "string", "description": f"Events, as {wire.id} has them."}
+                content[stream] = {"schema": events}
             answer = {
                 "description": f"As {wire.id} has it.",
                 "headers": _HEADERS,

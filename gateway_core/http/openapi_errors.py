@@ -54,7 +54,7 @@ def _is_closed(operation: RouteOperation) -> bool:
 
 
 _WHEN: tuple[tuple[type[GatewayError], Applies], ...] = (
-    (BadRequest, _takes_input),
+    (BadRequest, _is_closed),
     (Unauthorized, _is_closed),
     (Forbidden, _is_closed),
     (NotFound, _is_closed),

@@ -236,5 +236,6 @@ def record_of(record: RequestRecord, prices: Prices, timestamps: Timestamps) -> 
         record.attempts,
         timestamps.day(ended),
         usage.units,
+        record.error,
         record.dropped,
     )

@@ -1,6 +1,6 @@
 """The facts about one request, collected while it runs, for its row in the ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from time import monotonic
 
 from ..contracts.errors import GatewayError
@@ -8,6 +8,7 @@ from ..contracts.provider import Target
 from ..contracts.usage import Usage
 from ..identity.keys import Key
 from ..storage.stores.usage import Status
+from ..upstream.redaction import redact
 from .request_log_entry import RequestLogEntry
 
 
@@ -23,6 +24,7 @@ class RequestRecord:
         "detail",
         "dropped",
         "endpoint",
+        "error",
         "error_code",
         "first_byte",
         "format",
@@ -51,6 +53,7 @@ class RequestRecord:
     ) -> None:
         self.request_id = request_id
         self.endpoint = endpoint
+        """The path of its route, with parameters in braces."""
         self.format = client_format
         self.started_at = started_at
         """Wall clock, seconds."""
@@ -73,6 +76,8 @@ class RequestRecord:
         self.usage: Usage | None = None
         self.status: Status = "ok"
         self.http_status = 200
+        self.error: str | None = None
+        """What the client was answered instead, without secrets."""
         self.error_code: str | None = None
         self.dropped: tuple[str, ...] = ()
         self.detail: RequestLogEntry | None = None
@@ -96,10 +101,14 @@ class RequestRecord:
             units=added(mine.units, usage.units),
         )
 
-    def failed(self, error: GatewayError, status: Status = "error") -> None:
+    def failed(
+        self, error: GatewayError, status: Status = "error", secrets: Iterable[str] = ()
+    ) -> None:
+        """Note a failure. ``secrets`` are those of the account, which a vendor may repeat."""
         self.status = status
         self.http_status = error.status
         self.error_code = error.code
+        self.error = redact(error.message, secrets)
 
 
 def added(

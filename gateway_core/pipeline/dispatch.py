@@ -160,6 +160,9 @@ async def _ask_member(
     first: FirstAttempt | None,
 ) -> Attempt:
     target, constraints = member.target, job.constraints
+    if record.target is None:
+        # Noted before anybody is asked, so that a refusal is booked on the model it was for.
+        record.target = target
     if member.pinned is not None:
         constraints = AccountConstraints(pinned=member.pinned, scope=constraints.scope)
     accounts = eligible(snapshot.accounts.get(target.provider.id, ()), constraints)

@@ -39,6 +39,8 @@ from ..routing.account_selection import PIN, AccountConstraints, session_of
 from ..routing.model_resolver import MAX_NAME
 from ..routing.plan import Plan, build_plan
 from ..routing.service_plan import build_service_plan, plan_for_account
+from ..storage.stores.usage import Status
+from ..upstream.redaction import secrets_of
 from ..upstream.response_headers import passed_on
 from ..upstream.transport import SentRequest
 from .attempt import Attempt, record_failure
@@ -87,7 +89,7 @@ class RequestRun:
         # The run keeps this configuration to its end, whatever is changed meanwhile.
         self.snapshot = core.state.snapshot
         self.record = RequestRecord(
-            core.new_id(), head.path, head.route.wire.id, core.clock(), head.key
+            core.new_id(), head.route.endpoint.path, head.route.wire.id, core.clock(), head.key
         )
 
     # From the body to a plan.
@@ -280,7 +282,8 @@ class RequestRun:
         failure = attempt.exchange.failure
         if failure is not None and not record.is_recorded:
             if record.status == "ok":
-                record.failed(failure, "upstream_cut" if attempt.is_complete else "error")
+                status: Status = "upstream_cut" if attempt.is_complete else "error"
+                record.failed(failure, status, secrets_of(attempt.account.credential))
             # The client has bytes already, so nobody else is asked; the account rests all the same.
             record_failure(self.core, self.snapshot, attempt.member, attempt.account, failure)
         self.write_row()

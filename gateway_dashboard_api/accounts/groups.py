@@ -53,6 +53,8 @@ async def create(admin: AdminContext, request: Request) -> Response:
     body = await read_json(request, GroupBody, ignored=SHOWN)
     name = _name(body)
     async with admin.writing():
+        after = {"name": name, "connectionIds": body.connection_ids or ()}
+        await admin.audit_change(request, "connection-group.create", name, None, after)
         group = await admin.stores.connection_groups.create(name, body.connection_ids or ())
     return json_answer(group, 201)
 
@@ -74,13 +76,19 @@ async def update(admin: AdminContext, request: Request) -> Response:
     name = UNSET if body.name is UNSET else _name(body)
     ids = UNSET if body.connection_ids is UNSET else body.connection_ids or ()
     async with admin.writing():
-        after = await admin.stores.connection_groups.update(request.path_params["id"], name, ids)
+        before = await group_of(admin, request.path_params["id"])
+        changes = {"name": name, "connectionIds": ids}
+        set_ = {member: value for member, value in changes.items() if value is not UNSET}
+        await admin.audit_change(request, "connection-group.update", before.id, before, set_)
+        after = await admin.stores.connection_groups.update(before.id, name, ids)
     return json_answer(after)
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
-        await admin.stores.connection_groups.delete(request.path_params["id"])
+        before = await group_of(admin, request.path_params["id"])
+        await admin.audit_change(request, "connection-group.delete", before.id, before, None)
+        await admin.stores.connection_groups.delete(before.id)
     return json_answer({"success": True})
 
 
@@ -92,14 +100,20 @@ async def list_members(admin: AdminContext, request: Request) -> Response:
 async def add(admin: AdminContext, request: Request) -> Response:
     member = await _member(request)
     async with admin.writing():
-        after = await admin.stores.connection_groups.add(request.path_params["id"], member)
+        before = await group_of(admin, request.path_params["id"])
+        members = {"connectionIds": [*before.connection_ids, member]}
+        await admin.audit_change(request, "connection-group.update", before.id, before, members)
+        after = await admin.stores.connection_groups.add(before.id, member)
     return json_answer(after)
 
 
 async def remove(admin: AdminContext, request: Request) -> Response:
     member = await _member(request)
     async with admin.writing():
-        await admin.stores.connection_groups.remove(request.path_params["id"], member)
+        before = await group_of(admin, request.path_params["id"])
+        members = {"connectionIds": [each for each in before.connection_ids if each != member]}
+        await admin.audit_change(request, "connection-group.update", before.id, before, members)
+        await admin.stores.connection_groups.remove(before.id, member)
     return json_answer({"removed": True})
 
 

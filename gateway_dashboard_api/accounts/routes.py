@@ -1,5 +1,7 @@
 """Accounts at providers: list, create, show, change, order, delete (A.1)."""
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,12 +18,14 @@ from gateway_core.routing.cooldowns import EVERY_MODEL
 from gateway_core.routing.snapshot import account_of
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.connection import Connection, ConnectionChange, DuplicateConnection
+from gateway_core.storage.stores.secret_members import join
 from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..admin_context import AdminContext
 from ..answers import Message, Success
 from ..destinations import permit_all
 from ..endpoint import endpoint
+from ..pagination import page_of, pagination
 from ..requests import read_json, read_query, strip
 from .bodies import (
     ChangedConnectionBody,
@@ -43,7 +47,6 @@ from .views import (
     Connections,
     ConnectionShape,
     OneConnection,
-    PagePlace,
     Suggestion,
     Suggestions,
     UpstreamModels,
@@ -163,18 +166,8 @@ async def list_connection_page(admin: AdminContext, request: Request) -> Respons
         for each in await admin.stores.connections.list(provider)
         if any(term in (text or "").lower() for text in (each.name, each.email, each.provider))
     ]
-    shown = matches[(page - 1) * size : page * size]
-    pages = -(-len(matches) // size)
-    pagination = PagePlace(
-        page=page,
-        page_size=size,
-        total_items=len(matches),
-        total_pages=pages,
-        has_next=page < pages,
-        has_prev=page > 1,
-    )
-    rows = [masked_connection_row(admin, each) for each in shown]
-    return json_answer({"connections": rows, "pagination": pagination})
+    rows = [masked_connection_row(admin, each) for each in page_of(matches, page, size)]
+    return json_answer({"connections": rows, "pagination": pagination(page, size, len(matches))})
 
 
 async def create_connection(admin: AdminContext, request: Request) -> Response:
@@ -187,6 +180,7 @@ async def create_connection(admin: AdminContext, request: Request) -> Response:
     new = build_connection(body, owner, data)
     await permit_all(admin.core.network, owner.own(data))
     async with admin.writing():
+        await admin.audit_change(request, "connection.create", new.name, None, new)
         try:
             connection = await admin.stores.connections.create(new)
         except DuplicateConnection as error:
@@ -220,6 +214,7 @@ async def update_connection(admin: AdminContext, request: Request) -> Response:
         # Read again: the row may have changed while the addresses were resolved.
         before = await connection_of(admin, connection.id)
         changes = build_change(before, body, owner, data, iso(admin.core.clock()))
+        await admin.audit_change(request, "connection.update", before.id, shown(before), changes)
         after = await admin.stores.connections.update(connection.id, changes)
     if strip(body.api_key) or body.is_active is True:
         admin.core.cooldowns.clear([connection.id], EVERY_MODEL)
@@ -229,6 +224,8 @@ async def update_connection(admin: AdminContext, request: Request) -> Response:
 async def delete_connection(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
     async with admin.writing():
+        before = shown(await connection_of(admin, identity))
+        await admin.audit_change(request, "connection.delete", identity, before, None)
         await admin.stores.connections.delete(identity)
     admin.core.cooldowns.clear([identity], EVERY_MODEL)
     return json_answer(Message("Connection deleted successfully"))
@@ -240,7 +237,12 @@ async def reorder_connections(admin: AdminContext, request: Request) -> Response
     if not body.provider or not ids:
         raise BadRequest("provider and ids are required")
     async with admin.writing():
-        await admin.stores.connections.reorder(admin.provider_id(body.provider), ids)
+        provider = admin.provider_id(body.provider)
+        before = [each.id for each in await admin.stores.connections.list(provider)]
+        await admin.audit_change(
+            request, "connection.reorder", provider, {"order": before}, {"order": list(ids)}
+        )
+        await admin.stores.connections.reorder(provider, ids)
     return json_answer(Success())
 
 
@@ -250,6 +252,19 @@ async def connection_of(admin: AdminContext, identity: str) -> Connection:
     if connection is None:
         raise NotFound("Connection not found")
     return connection
+
+
+def shown(connection: Connection) -> dict[str, Any]:
+    """An account for the audit trail, its data and secrets together as changes have them."""
+    return {
+        "name": connection.name,
+        "email": connection.email,
+        "provider": connection.provider,
+        "authType": connection.auth_type,
+        "priority": connection.priority,
+        "isActive": connection.is_active,
+        "data": join(connection.data, connection.secrets),
+    }
 
 
 async def list_upstream_models(admin: AdminContext, request: Request) -> Response:
@@ -281,6 +296,8 @@ async def set_auto_ping(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
     change = ConnectionChange(data={AUTO_PING: body.enabled})
     async with admin.writing():
+        before = shown(await connection_of(admin, identity))
+        await admin.audit_change(request, "connection.update", identity, before, change)
         after = await admin.stores.connections.update(identity, change)
     return json_answer({"connection": connection_row_for(admin, request, after)})
 

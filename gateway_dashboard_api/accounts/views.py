@@ -13,6 +13,7 @@ from gateway_core.storage.stores.secret_members import is_sealed
 from gateway_core.upstream.redaction import host_and_port, redact, texts
 
 from ..admin_context import AdminContext
+from ..pagination import Pagination
 from .bodies import TestStatus
 from .probes.discovery import can_list
 from .probes.findings import Diagnosis
@@ -44,20 +45,9 @@ class Connections(Struct, frozen=True):
     connections: tuple[ConnectionShape, ...]
 
 
-class PagePlace(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Where a page stands in its list."""
-
-    page: int
-    page_size: int
-    total_items: int
-    total_pages: int
-    has_next: bool
-    has_prev: bool
-
-
 class ConnectionPage(Struct, frozen=True):
     connections: tuple[ConnectionShape, ...]
-    pagination: PagePlace
+    pagination: Pagination
 
 
 class Validity(Struct, frozen=True, kw_only=True):

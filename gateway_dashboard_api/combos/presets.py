@@ -52,6 +52,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
             )
             check(admin.snapshot, draft)
             change = ComboChange(name=preset.name, models=preset.models)
+            await admin.audit_change(request, "combo.create", preset.name, None, change)
             created.append(await admin.stores.combos.create(change))
     return json_answer(Made(source=source, created=tuple(created), skipped=plan.to_skip))
 

@@ -65,6 +65,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         draft = Combo(id="", name="", created_at="", updated_at="")
         check(admin.snapshot, _apply(draft, change))
+        await admin.audit_change(request, "combo.create", change.name, None, change)
         combo = await admin.stores.combos.create(change)
     return json_answer(combo, 201)
 
@@ -88,6 +89,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
             renaming = ComboRenaming(before=before.name, after=change.name)
             snapshot = renamed(snapshot, renaming)
         check(snapshot, _apply(before, change), before)
+        await admin.audit_change(request, "combo.update", identity, before, change)
         after, rewritten = await admin.stores.combos.update(identity, change, renaming)
     return json_answer(changed_combo(after, rewritten))
 
@@ -95,7 +97,9 @@ async def update(admin: AdminContext, request: Request) -> Response:
 async def delete(admin: AdminContext, request: Request) -> Response:
     """Delete a combo and its strategy; combos that contain it skip it."""
     async with admin.writing():
-        await admin.stores.combos.delete(request.path_params["id"])
+        before = await combo_of(admin, request.path_params["id"])
+        await admin.audit_change(request, "combo.delete", before.id, before, None)
+        await admin.stores.combos.delete(before.id)
     return json_answer(Success())
 
 

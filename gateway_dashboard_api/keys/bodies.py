@@ -5,9 +5,9 @@ unknown ones are kept, unless they look like a restriction.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.identity.policy import amount, checked
@@ -149,6 +149,15 @@ def _moment(text: str | UnsetType | None) -> str | UnsetType | None:
         raise BadRequest(
             "Invalid expiresAt: a UTC time such as 2031-05-06T07:08:09Z or null is needed"
         ) from None
+
+
+class KeysQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Without ``page``, every key that matches is listed."""
+
+    page: Annotated[int, Meta(ge=1, le=10_000_000)] | None = None
+    page_size: Annotated[int, Meta(ge=1, le=500)] = 50
+    search: Annotated[str, Meta(max_length=200)] = ""
+    """A part of the name or id, or of the name of a group; case is ignored."""
 
 
 class UsageQuery(Struct, frozen=True, kw_only=True, rename="camel"):

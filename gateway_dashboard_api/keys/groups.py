@@ -48,28 +48,38 @@ async def create(admin: AdminContext, request: Request) -> Response:
     if change.name is UNSET:
         raise BadRequest("Name is required")
     async with admin.writing():
+        await admin.audit_change(request, "key-group.create", change.name, None, change)
         group = await admin.stores.key_groups.create(change)
     return json_answer(Group(group), 201)
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    group = await admin.stores.key_groups.get(request.path_params["id"])
+    return json_answer(Group(await group_of(admin, request.path_params["id"])))
+
+
+async def group_of(admin: AdminContext, identity: str) -> KeyGroup:
+    """Return a stored group. Raises NotFound."""
+    group = await admin.stores.key_groups.get(identity)
     if group is None:
         raise NotFound("Key group not found")
-    return json_answer(Group(group))
+    return group
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
     change = _change(await read_json(request, KeyGroupBody, ignored=SHOWN))
     async with admin.writing():
-        after = await admin.stores.key_groups.update(request.path_params["id"], change)
+        before = await group_of(admin, request.path_params["id"])
+        await admin.audit_change(request, "key-group.update", before.id, before, change)
+        after = await admin.stores.key_groups.update(before.id, change)
     return json_answer(Group(after))
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
     """Delete a label; keys that had it do not change otherwise."""
     async with admin.writing():
-        await admin.stores.key_groups.delete(request.path_params["id"])
+        before = await group_of(admin, request.path_params["id"])
+        await admin.audit_change(request, "key-group.delete", before.id, before, None)
+        await admin.stores.key_groups.delete(before.id)
     return json_answer(Success())
 
 

@@ -1,8 +1,9 @@
 """Gateway keys: list, create, show, change, delete, reveal, and what they have used (4.12)."""
 
+from collections.abc import Sequence
 from functools import partial
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,8 +22,9 @@ from gateway_core.storage.stores.keys import ApiKey, KeyChange
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
+from ..pagination import Pagination, page_of, pagination
 from ..requests import read_json, read_query
-from .bodies import KeyBody, NewKeyBody, UsageQuery, read_key_change, read_new_key
+from .bodies import KeyBody, KeysQuery, NewKeyBody, UsageQuery, read_key_change, read_new_key
 from .spending import KeyUsage, read_spending
 from .views import (
     CatalogModel,
@@ -54,7 +56,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
     make = partial(endpoint, admin, body=NewKeyBody, answer=NewKey, example=NEW_EXAMPLE, status=201)
     show_text = partial(endpoint, admin, answer=Revealed, access=Access.SESSION)
     return [
-        endpoint(admin, "GET", PATH, list_keys, "list API keys", answer=KeyList),
+        endpoint(admin, "GET", PATH, list_keys, "list API keys", query=KeysQuery, answer=KeyList),
         make("POST", PATH, create_key, "create the API key"),
         endpoint(
             admin,
@@ -82,15 +84,22 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def list_keys(admin: AdminContext, request: Request) -> Response:
-    """List every key, and the accounts that keys may be bound to."""
-    stores = admin.stores
+    """List every key or a page of those that match, and the accounts that keys may be bound to."""
+    parameters, stores = read_query(request, KeysQuery), admin.stores
     labels, spent = await stores.key_groups.labels(), await stores.key_usage.ever()
-    keys = [
-        key_row(key, labels.get(key.id, ()), spent.get(key.id, NOTHING))
+    term = parameters.search.strip().casefold()
+    keys: Sequence[ApiKey] = [
+        key
         for key in await stores.keys.list()
+        if any(term in text.casefold() for text in (key.name, key.id, *labels.get(key.id, ())))
     ]
+    place: Pagination | UnsetType = UNSET
+    if parameters.page is not None:
+        place = pagination(parameters.page, parameters.page_size, len(keys))
+        keys = page_of(keys, parameters.page, parameters.page_size)
+    rows = [key_row(key, labels.get(key.id, ()), spent.get(key.id, NOTHING)) for key in keys]
     accounts = [account_row(each) for each in await stores.connections.list()]
-    return json_answer(KeyList(keys=tuple(keys), connections=tuple(accounts)))
+    return json_answer(KeyList(keys=tuple(rows), connections=tuple(accounts), pagination=place))
 
 
 async def create_key(admin: AdminContext, request: Request) -> Response:
@@ -101,7 +110,7 @@ async def create_key(admin: AdminContext, request: Request) -> Response:
     identity = random_id()
     async with admin.writing():
         await _permit_labels(admin, request, change)
-        await admin.audit(request, "key.create", identity, {"name": change.name})
+        await admin.audit_change(request, "key.create", identity, None, change)
         text, key = await _create_with_new_text(admin, identity, change)
     groups = await admin.stores.key_groups.labels_of(identity)
     return json_answer(new_key_row(key, groups, text, _notices(admin, key)), 201)
@@ -136,15 +145,17 @@ async def update_key(admin: AdminContext, request: Request) -> Response:
     change = read_key_change(await read_json(request, KeyBody, ignored=SHOWN))
     async with admin.writing():
         await _permit_labels(admin, request, change)
-        after = await admin.stores.keys.update(request.path_params["id"], change)
+        before = await _row_of(admin, await key_of(admin, request.path_params["id"]))
+        await admin.audit_change(request, "key.update", before.id, before, change)
+        after = await admin.stores.keys.update(before.id, change)
     return json_answer(await _row_of(admin, after))
 
 
 async def delete_key(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
     async with admin.writing():
-        key = await key_of(admin, identity)
-        await admin.audit(request, "key.delete", identity, {"name": key.name})
+        before = await _row_of(admin, await key_of(admin, identity))
+        await admin.audit_change(request, "key.delete", identity, before, None)
         await admin.stores.keys.delete(identity)
     return json_answer(Success())
 

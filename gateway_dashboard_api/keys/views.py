@@ -11,6 +11,8 @@ from gateway_core.storage.stores.key_groups import KeyGroup
 from gateway_core.storage.stores.key_usage import NOTHING, Spent
 from gateway_core.storage.stores.keys import ApiKey
 
+from ..pagination import Pagination
+
 MICRO = 1_000_000
 
 
@@ -67,6 +69,8 @@ class AccountRow(Struct, frozen=True, kw_only=True, rename="camel"):
 class KeyList(Struct, frozen=True, kw_only=True, rename="camel"):
     keys: tuple[KeyRow, ...]
     connections: tuple[AccountRow, ...]
+    pagination: Pagination | UnsetType = UNSET
+    """Where a page was selected."""
 
 
 def key_row(key: ApiKey, groups: tuple[str, ...] = (), spent: Spent = NOTHING) -> KeyRow:

@@ -50,7 +50,7 @@ from .oidc_protocol import (
 )
 from .routes import PATH
 from .session_list import begin_session
-from .sign_in import check_tunnel
+from .sign_in import SIGNED_IN, check_tunnel
 from .state import JOURNEY
 from .views import Tested
 
@@ -155,9 +155,12 @@ async def _finish(
         person = await exchange(admin, client, journey, parameters.code)
     except GatewayError as error:
         log.warning("signing in with OIDC failed: %s", error.message)
+        await admin.audit(request, "session.refuse", None, {"reason": "oidc"})
         return _failed("oidc_failed")
     if not await admin.login.journeys.spend(parameters.state):
         return _failed("oidc_expired")
+    who = {"method": "oidc", "name": person.name, "email": person.email}
+    await admin.audit(request, SIGNED_IN, None, who)
     answer = _redirect(journey.return_to)
     session = Session(method="oidc", name=person.name, email=person.email)
     await begin_session(admin, request, answer, session)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.config.settings import Settings, guarded
+from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest, Conflict
 from gateway_core.identity.caller import Session
 from gateway_core.identity.passwords import RESET, check_new, forgotten, is_outdated, new_epoch
@@ -87,7 +87,8 @@ async def change_password(
             raise Conflict("The password was changed by another request just now")
         return {**others, "password": hashed, "passwordSessionEpoch": new_epoch()}
 
-    await admin.audit(request, CHANGED, None, {"keys": guarded(others)} if others else {})
+    document = await admin.stores.settings.document()
+    await admin.audit_change(request, CHANGED, None, document, others)
     async with admin.writing():
         return await admin.stores.settings.revise(decide)
 

@@ -157,6 +157,7 @@ async def logout(admin: AdminContext, request: Request) -> Response:
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
     session = admin.caller(request).session
     if session is not None:
+        await admin.audit(request, "session.end")
         async with admin.writing():
             await admin.stores.ended_sessions.add(session.id, session.expires_at)
     await admin.login.pending.redeem(cookie(headers, PENDING) or "")

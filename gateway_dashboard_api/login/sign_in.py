@@ -1,5 +1,6 @@
 """Checks and responses that every step of signing in shares."""
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -19,9 +20,14 @@ from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
 from .cookies import origin
-from .lockout import HINT, LockedOut, LoginAttempt
+from .lockout import HINT, LockedOut, LoginAttempt, bucket
 from .session_list import begin_session
 
+SIGNED_IN = "session.start"
+REFUSED = "a sign-in was refused: wrong credential from %s"
+LOCKED = "a sign-in was refused: %s is locked out"
+"""Lines that a program may look for, so their words stay as they are; see docs/login.md."""
+log = logging.getLogger(__name__)
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 _NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastStep"})
 
@@ -44,14 +50,28 @@ def report_failures(handler: Handler) -> Handler:
         try:
             return await handler(admin, request)
         except WrongCredential as error:
+            await _note_refusal(admin, request, error)
             return _refusal(request, error, {"remainingBeforeLock": error.left})
         except LockedOut as locked:
+            # Only a line in the log: whoever is locked out could fill the audit trail with rows.
+            log.warning(LOCKED, client_address(admin, request))
             wait = int(locked.retry_after or 0)
             answer = _refusal(request, locked, {"retryAfter": wait, "resetHint": HINT})
             answer.headers["retry-after"] = str(wait)
             return answer
 
     return handle
+
+
+async def _note_refusal(admin: AdminContext, request: Request, error: WrongCredential) -> None:
+    """Note a wrong password, code or proof, and the lockout that it may cause."""
+    address = client_address(admin, request)
+    detail = {"path": request.url.path, "reason": error.message}
+    log.warning(REFUSED, address)
+    await admin.audit(request, "session.refuse", None, detail)
+    if not error.left:
+        log.warning(LOCKED, address)
+        await admin.audit(request, "session.lockout", bucket(address), detail)
 
 
 def _refusal(
@@ -132,6 +152,7 @@ async def start_session(
     """
     if epoch != admin.snapshot.settings.password_session_epoch:
         raise Conflict("The password was changed just now: sign in again")
+    await admin.audit(request, SIGNED_IN, None, {"method": "password"})
     answer = json_answer(body)
     await begin_session(admin, request, answer, Session())
     return answer

@@ -1,6 +1,6 @@
 """Models that the operator adds to a provider (A.5)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -96,6 +96,7 @@ async def add(admin: AdminContext, request: Request) -> Response:
             row.id == identity and row.kind == kind for row in built_in
         )
         if added:
+            await admin.audit_change(request, "custom-model.create", provider, None, row)
             await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
     return json_answer(Added(added=added))
 
@@ -108,6 +109,9 @@ async def update(admin: AdminContext, request: Request) -> Response:
         if not any(_matches(row, identity, kind) for row in models):
             raise NotFound("Custom model not found")
         after = [_apply_body(row, body) if _matches(row, identity, kind) else row for row in models]
+        await admin.audit_change(
+            request, "custom-model.update", provider, _by_id(models), _by_id(after)
+        )
         await admin.stores.kv.put(CUSTOM_MODELS, {provider: after})
     return json_answer(Success())
 
@@ -121,6 +125,9 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         models = await _stored(admin, provider)
         remaining = [row for row in models if not _matches(row, identity, kind)]
+        before = _by_id(models)
+        kept = {**dict.fromkeys(before), **_by_id(remaining)}
+        await admin.audit_change(request, "custom-model.delete", provider, before, kept)
         if remaining:
             await admin.stores.kv.put(CUSTOM_MODELS, {provider: remaining})
         else:
@@ -159,3 +166,8 @@ async def _stored(admin: AdminContext, provider: str) -> list[Row]:
 
 def _matches(row: Mapping[str, Any], identity: str, kind: str | None) -> bool:
     return row["id"] == identity and kind in (None, row["kind"])
+
+
+def _by_id(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Rows for the audit trail."""
+    return {f"{row['kind']}:{row['id']}": row for row in rows}

@@ -76,6 +76,9 @@ async def save(admin: AdminContext, request: Request) -> Response:
     check_changes({ROUTE: changes})
     async with admin.writing():
         stored = (await admin.stores.settings.read()).media_routes
+        await admin.audit_change(
+            request, "settings.change", None, {ROUTE: stored}, {ROUTE: changes}
+        )
         await admin.stores.settings.patch({ROUTE: {**stored, **changes}})
     return json_answer(RouteAnswer(route=route_of(admin.snapshot, body.kind)))
 

@@ -81,7 +81,9 @@ async def change(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         own = await admin.stores.kv.all(PRICING)
         after = price_list.apply_change(admin, own, prices)
-        await admin.stores.kv.put(PRICING, {provider: after[provider] for provider in prices})
+        changed = {provider: after[provider] for provider in prices}
+        await admin.audit_change(request, "price.update", None, own, changed)
+        await admin.stores.kv.put(PRICING, changed)
     return await _list(admin)
 
 
@@ -92,17 +94,22 @@ async def forget(admin: AdminContext, request: Request) -> Response:
         raise BadRequest("Missing query parameter: provider")
     async with admin.writing():
         if parameters.provider is None:
+            own = await admin.stores.kv.all(PRICING)
+            await admin.audit_change(request, "price.delete", None, own, None)
             await admin.stores.kv.replace(PRICING, {})
         else:
-            await _forget(admin, parameters.provider, parameters.model)
+            await _forget(admin, request, parameters.provider, parameters.model)
     return await _list(admin)
 
 
-async def _forget(admin: AdminContext, name: str, model: str | None) -> None:
+async def _forget(admin: AdminContext, request: Request, name: str, model: str | None) -> None:
     """Raises BadRequest for a provider that is unknown and has no rates."""
     own = await admin.stores.kv.all(PRICING)
     provider = await provider_of(admin, name, stored=name in own)
-    rates = dict(own.get(provider, {}))
+    before = own.get(provider, {})
+    gone = dict.fromkeys(before) if model is None else {model: None}
+    await admin.audit_change(request, "price.delete", provider, before, gone)
+    rates = dict(before)
     if model is not None:
         rates.pop(model, None)
     if model is None or not rates:

@@ -89,6 +89,8 @@ async def set_alias(admin: AdminContext, request: Request) -> Response:
         raise BadRequest("Invalid alias: a name without slash or space is needed")
     async with admin.writing():
         check_alias(admin.snapshot, alias, model)
+        before = {"model": admin.snapshot.aliases.get(alias)}
+        await admin.audit_change(request, "alias.set", alias, before, {"model": model})
         await admin.stores.kv.put(ALIASES, {alias: model})
     return json_answer(Named(model=model, alias=alias))
 
@@ -111,5 +113,7 @@ def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:
 async def delete_alias(admin: AdminContext, request: Request) -> Response:
     alias = require_parameter(request, "alias")
     async with admin.writing():
+        before = {"model": admin.snapshot.aliases.get(alias)}
+        await admin.audit_change(request, "alias.delete", alias, before, None)
         await admin.stores.kv.delete(ALIASES, alias)
     return json_answer(Success())

@@ -54,6 +54,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 async def run(admin: AdminContext, request: Request) -> Response:
     """Request the lists one after the other."""
+    await admin.audit(request, "model-list.sync")
     results = []
     for provider, (account, *_) in sorted(admin.snapshot.accounts.items()):
         spec = admin.spec(provider)

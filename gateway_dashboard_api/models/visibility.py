@@ -108,7 +108,7 @@ async def disable(admin: AdminContext, request: Request) -> Response:
     provider, ids = await _read(admin, await read_json(request, IdsBody))
     async with admin.writing():
         before = await _ids(admin, DISABLED_MODELS, provider)
-        await _store(admin, DISABLED_MODELS, provider, [*before, *ids])
+        await _store(admin, request, DISABLED_MODELS, provider, [*before, *ids])
     return json_answer(Success())
 
 
@@ -119,7 +119,7 @@ async def enable_again(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         before = await _ids(admin, DISABLED_MODELS, provider)
         remaining = [each for each in before if each != identity] if identity else []
-        await _store(admin, DISABLED_MODELS, provider, remaining)
+        await _store(admin, request, DISABLED_MODELS, provider, remaining)
     return json_answer(Success())
 
 
@@ -128,15 +128,17 @@ async def show_only(admin: AdminContext, request: Request) -> Response:
     provider, ids = await _read(admin, await read_json(request, IdsBody))
     async with admin.writing():
         disabled = await _ids(admin, DISABLED_MODELS, provider)
-        await _store(admin, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])
-        await _store(admin, ENABLED_MODELS, provider, ids)
+        await _store(
+            admin, request, DISABLED_MODELS, provider, [x for x in disabled if x not in ids]
+        )
+        await _store(admin, request, ENABLED_MODELS, provider, ids)
     return json_answer(Shown(ids=ids))
 
 
 async def show_all(admin: AdminContext, request: Request) -> Response:
     provider = await provider_of(admin, require_parameter(request, "providerAlias"), stored=True)
     async with admin.writing():
-        await _store(admin, ENABLED_MODELS, provider, [])
+        await _store(admin, request, ENABLED_MODELS, provider, [])
     return json_answer(Success())
 
 
@@ -154,7 +156,11 @@ async def _ids(admin: AdminContext, scope: str, provider: str) -> list[Any]:
     return await admin.stores.kv.get(scope, provider) or []
 
 
-async def _store(admin: AdminContext, scope: str, provider: str, ids: list[Any]) -> None:
+async def _store(
+    admin: AdminContext, request: Request, scope: str, provider: str, ids: list[Any]
+) -> None:
+    before = {scope: await _ids(admin, scope, provider)}
+    await admin.audit_change(request, "model-visibility.update", provider, before, {scope: ids})
     if ids:
         await admin.stores.kv.put(scope, {provider: list(dict.fromkeys(ids))})
     else:

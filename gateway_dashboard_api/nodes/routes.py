@@ -87,6 +87,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
     await permit(admin.core.network, new.base_url or "")
     async with admin.writing():
         await _claim(admin, new.prefix, None)
+        await admin.audit_change(request, "node.create", new.prefix, None, new)
         node = await admin.stores.nodes.create(new)
     return json_answer({"node": node_row(node)}, 201)
 
@@ -123,6 +124,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
         # Built again: members that the body leaves out may have changed meanwhile.
         changes = change(before, body, admin.snapshot.registry.formats)
         await _check_prefix(admin, before, changes)
+        await admin.audit_change(request, "node.update", identity, before, changes)
         await _release(admin, before, changes)
         renaming = _renaming(admin, before, changes)
         node, rewritten = await admin.stores.nodes.update(identity, changes, renaming)
@@ -171,7 +173,9 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     """Delete a node and everything that depends on it."""
     identity = request.path_params["id"]
     async with admin.writing():
+        before = await node_of(admin, identity)
         accounts = await admin.stores.connections.list(identity)
+        await admin.audit_change(request, "node.delete", identity, before, None)
         await admin.stores.nodes.delete(identity)
         for scope in (DISABLED_MODELS, ENABLED_MODELS):
             await admin.stores.kv.delete(scope, identity)

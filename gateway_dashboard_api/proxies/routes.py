@@ -89,16 +89,16 @@ async def create(admin: AdminContext, request: Request) -> Response:
     type_ = _type(body, url)
     await _permit(admin, type_, url)
     async with admin.writing():
-        pool = await admin.stores.proxy_pools.create(
-            NewProxyPool(
-                name=name,
-                proxy_url=url,
-                type=type_,
-                no_proxy=strip(body.no_proxy),
-                is_active=body.is_active is not False,
-                strict_proxy=body.strict_proxy is True,
-            )
+        new = NewProxyPool(
+            name=name,
+            proxy_url=url,
+            type=type_,
+            no_proxy=strip(body.no_proxy),
+            is_active=body.is_active is not False,
+            strict_proxy=body.strict_proxy is True,
         )
+        await admin.audit_change(request, "proxy-pool.create", name, None, new)
+        pool = await admin.stores.proxy_pools.create(new)
     return json_answer({"proxyPool": pool_row(admin, request, pool)}, 201)
 
 
@@ -142,6 +142,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
     if changes.proxy_url is not UNSET or changes.type is not UNSET:
         await _permit(admin, changes.type or pool.type, changes.proxy_url or pool.proxy_url)
     async with admin.writing():
+        await admin.audit_change(request, "proxy-pool.update", pool.id, pool, changes)
         after = await admin.stores.proxy_pools.update(pool.id, changes)
     return json_answer({"proxyPool": pool_row(admin, request, after)})
 
@@ -170,7 +171,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     """Delete a pool that no account uses."""
     identity = request.path_params["id"]
     async with admin.writing():
-        await pool_of(admin, identity)
+        pool = await pool_of(admin, identity)
         bound = _count(identity, await admin.stores.connections.list())
         if bound:
             return flat_error(
@@ -179,6 +180,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
                 request_id_of(request),
                 boundConnectionCount=bound,
             )
+        await admin.audit_change(request, "proxy-pool.delete", identity, pool, None)
         await admin.stores.proxy_pools.delete(identity)
     return json_answer({"success": True})
 

@@ -131,6 +131,8 @@ async def run(admin: AdminContext, request: Request) -> Response:
         return json_answer(report)
     changed = 0
     async with admin.writing():
+        actions = {line.provider: line.action for line in report.report if line.action != "none"}
+        await admin.audit(request, "local-servers.connect", None, actions)
         for line in report.report:
             changed += await _apply(admin, line)
     return json_answer(msgspec.structs.replace(report, dry_run=False, changed=changed))

@@ -68,10 +68,10 @@ async def patch(admin: AdminContext, request: Request) -> Response:
     if choice is not None:
         await change_with_current(admin, request, choice, changes)
         return await renew_session(admin, request, await show(admin, request))
-    if touched:
-        await admin.audit(request, "settings.change", None, {"keys": touched})
     before = admin.snapshot.settings
     async with admin.writing():
+        document = await admin.stores.settings.document()
+        await admin.audit_change(request, "settings.change", None, document, changes)
         after = await admin.stores.settings.patch(changes)
         if any(getattr(before, name) and not getattr(after, name) for name in _TUNNEL):
             await end_tunneled(admin)

@@ -6,10 +6,10 @@ import re
 import signal
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -20,11 +20,10 @@ from gateway_core.http.operations import JSON, Guarded
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import NO_STORE, flat_error, json_answer
 from gateway_core.identity.access import Access
-from gateway_core.storage.stores.audit import AuditRow
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read_json, read_query, strip
+from ..requests import read_json, strip
 
 DISTRIBUTION = "model-gateway"
 YEAR = 365 * 24 * 3600
@@ -73,16 +72,6 @@ def routes(admin: AdminContext) -> list[Guarded]:
             OpenApiDocument().show,
             "describe the API",
             answer=dict[str, Any],
-        ),
-        endpoint(
-            admin,
-            "GET",
-            "/api/audit",
-            show_audit,
-            "read the audit trail",
-            access=Access.OPERATOR,
-            query=AuditQuery,
-            answer=AuditPage,
         ),
     ]
 
@@ -195,35 +184,3 @@ class OpenApiDocument:
             formats = admin.snapshot.registry.formats.values()
             self._text = msgspec.json.encode(document(operations, formats, current_version()))
         return Response(self._text, headers=dict(NO_STORE), media_type=JSON)
-
-
-class AuditQuery(Struct, frozen=True, kw_only=True):
-    action: Annotated[str, Meta(max_length=64)] | None = None
-    """Only acts of this name, such as ``key.create``."""
-    limit: Annotated[int, Meta(ge=1, le=200)] = 50
-    offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
-
-
-class AuditPage(Struct, frozen=True, kw_only=True):
-    """``total`` counts the rows of all pages."""
-
-    rows: tuple[AuditRow, ...]
-    total: int
-    limit: int
-    offset: int
-
-
-async def show_audit(admin: AdminContext, request: Request) -> Response:
-    """A page of rows.
-
-    For the operator however they come, the command line too, because it is the
-    one way in when the password is lost; never for an API key, whose own acts
-    are among the rows.
-    """
-    parameters = read_query(request, AuditQuery)
-    rows, total = await admin.stores.audit.page(
-        action=parameters.action, limit=parameters.limit, offset=parameters.offset
-    )
-    return json_answer(
-        AuditPage(rows=rows, total=total, limit=parameters.limit, offset=parameters.offset)
-    )

@@ -11,7 +11,28 @@ StatsPeriod = Literal["today", "24h", "7d", "30d", "60d", "all"]
 ChartPeriod = Literal["today", "24h", "7d", "30d", "60d", "90d", "180d", "365d", "all"]
 
 
-class PeriodQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+Word = Annotated[str, Meta(max_length=256, pattern=r"^[^\x00]*$")]
+"""Without NUL, which not every engine can compare with."""
+
+
+class PartFilter(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which calls. ``unknown`` selects those that have no provider, model or account,
+    ``local-no-key`` those without a key, ``no-combo`` those not made through a combo."""
+
+    provider: Word | None = None
+    """Its id, alias or prefix."""
+    model: Word | None = None
+    """As it was sent to the vendor."""
+    connection_id: Word | None = None
+    api_key_id: Word | None = None
+    endpoint: Word | None = None
+    """The path of a client endpoint, with parameters in braces."""
+    combo: Word | None = None
+    """Its id or its present name."""
+    status: Status | None = None
+
+
+class PeriodQuery(PartFilter, frozen=True, kw_only=True, rename="camel"):
     """A named period, or the local days from ``startDate`` to ``endDate``, both included."""
 
     period: StatsPeriod = "7d"
@@ -19,7 +40,7 @@ class PeriodQuery(Struct, frozen=True, kw_only=True, rename="camel"):
     end_date: Day | None = None
 
 
-class ChartQuery(Struct, frozen=True, kw_only=True):
+class ChartQuery(PartFilter, frozen=True, kw_only=True, rename="camel"):
     period: ChartPeriod = "7d"
 
 
@@ -27,19 +48,28 @@ class ResetBody(Struct, frozen=True, kw_only=True):
     period: StatsPeriod
 
 
-Word = Annotated[str, Meta(max_length=256, pattern=r"^[^\x00]*$")]
-"""Without NUL, which not every engine can compare with."""
-
-
-class RowFilter(Struct, frozen=True, kw_only=True, rename="camel"):
+class RowFilter(PartFilter, frozen=True, kw_only=True, rename="camel"):
     """Which rows; ``startDate`` and ``endDate`` are local days, both included, or times."""
 
-    provider: Word | None = None
-    model: Word | None = None
-    connection_id: Word | None = None
-    status: Status | None = None
+    request_id: Word | None = None
     start_date: Word | None = None
     end_date: Word | None = None
+
+
+class SeriesQuery(PartFilter, frozen=True, kw_only=True, rename="camel"):
+    """A named period, or the time from ``startDate`` to ``endDate``: local days, both included,
+    or times."""
+
+    period: ChartPeriod = "24h"
+    start_date: Word | None = None
+    end_date: Word | None = None
+    interval: Literal["minute", "hour", "day"] | None = None
+    """The length of a point; by the period's length where it is left out."""
+    group_by: Annotated[str, Meta(max_length=128)] = ""
+    """Names of dimensions with commas between them: provider, model, connection, apiKey,
+    endpoint, combo, status."""
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+    """How many groups, the busiest first; all others are one."""
 
 
 class HistoryQuery(RowFilter, frozen=True, kw_only=True, rename="camel"):
@@ -52,7 +82,9 @@ class DetailsQuery(RowFilter, frozen=True, kw_only=True, rename="camel"):
     page_size: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
-class ExportQuery(Struct, frozen=True, kw_only=True):
+class ExportQuery(RowFilter, frozen=True, kw_only=True, rename="camel"):
+    """``hours`` count back from now; they do not apply with ``startDate`` or ``endDate``."""
+
     hours: Annotated[int, Meta(ge=1, le=168)] = 24
     limit: Annotated[int, Meta(ge=1, le=50_000)] = 10_000
 

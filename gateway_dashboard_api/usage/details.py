@@ -11,10 +11,11 @@ from gateway_core.storage.stores.usage import UsageRow
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
+from ..pagination import pagination
 from ..requests import read_query
 from .bodies import DetailsQuery
 from .filters import build_filter
-from .views import DetailRow, Details, detail_row, pagination
+from .views import DetailRow, Details, detail_row
 
 PATH = "/api/usage/request-details"
 

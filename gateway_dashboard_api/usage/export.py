@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,6 +21,7 @@ from ..requests import read_query
 from ..streams import Attachment
 from .bodies import ExportQuery
 from .details import join_bodies
+from .filters import build_filter
 from .views import DetailRow
 
 PATH = "/api/logs/export"
@@ -66,7 +68,10 @@ async def export(admin: AdminContext, request: Request) -> Response:
     await admin.audit(
         request, "logs.export", None, {"hours": parameters.hours, "limit": parameters.limit}
     )
-    chosen = Which(since=iso(now - parameters.hours * HOUR), until=iso(now + 1), days=None)
+    chosen = build_filter(admin, parameters)
+    if parameters.start_date is None and parameters.end_date is None:
+        since, until = iso(now - parameters.hours * HOUR), iso(now + 1)
+        chosen = replace(chosen, since=since, until=until, days=None)
     total = await admin.stores.reports.count(chosen)
     source = write_export(admin, chosen, parameters, total)
     return Attachment(source, f"{TYPE}-{local_day(now)}.json")

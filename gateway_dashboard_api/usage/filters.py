@@ -2,14 +2,17 @@
 
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.moments import iso, seconds
-from gateway_core.storage.stores.usage_days import LAST_DAY
 from gateway_core.storage.stores.usage_reports import Which
+from gateway_core.storage.stores.usage_sums import LAST_DAY
 
 from ..admin_context import AdminContext
-from .bodies import RowFilter
-from .periods import DAY, calendar_day, day_start
+from .bodies import PartFilter, RowFilter
+from .periods import DAY, Period, calendar_day, day_start
+from .statistics import NO_COMBO, NO_KEY, UNKNOWN
 
 _DATE = 10
 """Characters of a date without a time."""
@@ -25,15 +28,39 @@ def build_filter(admin: AdminContext, parameters: RowFilter) -> Which:
     if since is not None and until is not None and until <= since:
         raise BadRequest("startDate must not be after endDate")
     is_whole_days = all(text is None or len(text) == _DATE for text in (start, end))
-    return Which(
-        provider=admin.provider_id(parameters.provider) if parameters.provider else None,
-        model=parameters.model,
-        connection=parameters.connection_id,
-        status=parameters.status,
+    return replace(
+        filter_parts(admin, parameters),
+        request_id=parameters.request_id,
         since=since,
         until=until,
         days=(start or "", end or LAST_DAY) if is_whole_days else None,
     )
+
+
+def filter_parts(admin: AdminContext, parameters: PartFilter) -> Which:
+    """The part of a filter that is not about time. The ledger has nothing where the dashboard
+    shows a word for what is not known."""
+    provider, combo = parameters.provider, admin.snapshot.combos.get(parameters.combo or "")
+    return Which(
+        provider=_known(admin.provider_id(provider) if provider else None),
+        model=_known(parameters.model),
+        connection=_known(parameters.connection_id),
+        api_key="" if parameters.api_key_id == NO_KEY else parameters.api_key_id,
+        endpoint=parameters.endpoint,
+        combo=combo.id if combo else "" if parameters.combo == NO_COMBO else parameters.combo,
+        status=parameters.status,
+    )
+
+
+def filter_period(admin: AdminContext, parameters: PartFilter, period: Period) -> Which:
+    """The calls of a period."""
+    since = None if period.since is None else iso(period.since)
+    days = period.days if since is None else None
+    return replace(filter_parts(admin, parameters), since=since, days=days)
+
+
+def _known(name: str | None) -> str | None:
+    return "" if name == UNKNOWN else name
 
 
 def _until(text: str | None) -> str | None:

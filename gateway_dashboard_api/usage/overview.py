@@ -7,10 +7,14 @@ from msgspec import Struct
 from gateway_core.metering.in_flight import Waiting
 from gateway_core.storage.moments import iso, seconds
 from gateway_core.storage.stores.usage import UsageRow
-from gateway_core.storage.stores.usage_days import Sums
+from gateway_core.storage.stores.usage_hours import LAST
 from gateway_core.storage.stores.usage_reports import Which
+from gateway_core.storage.stores.usage_sums import MINUTE as LENGTH
+from gateway_core.storage.stores.usage_sums import Span, Sums
 
 from ..admin_context import AdminContext
+from .bodies import PartFilter
+from .filters import filter_period
 from .periods import MINUTE, Period
 from .statistics import Stats, dollars, label_model, summarize
 from .views import names_of
@@ -19,6 +23,7 @@ MINUTES = 10
 RECENT = 20
 FRESH = 10.0
 """Seconds for which a failed call marks its provider."""
+ALL_CALLS = PartFilter()
 
 
 class Moment(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -68,14 +73,16 @@ class Picture(Stats, frozen=True, kw_only=True, rename="camel"):
     """Whose newest call has just failed; else an empty text."""
 
 
-async def build_overview(admin: AdminContext, period: Period) -> Picture:
-    """Compute the overview of a period."""
+async def build_overview(
+    admin: AdminContext, period: Period, parameters: PartFilter = ALL_CALLS
+) -> Picture:
+    """Compute the overview of a period; a filter applies to its sums only."""
     names = await names_of(admin)
     now = admin.core.clock()
     recent = await admin.stores.reports.page(Which(), limit=RECENT)
     waiting = admin.core.in_flight.groups()
     return Picture(
-        **summarize(await sums_of(admin, period), names),
+        **summarize(await sums_of(admin, period, parameters), names),
         last10_minutes=await last_minutes(admin, now),
         pending=count_pending(waiting),
         active_requests=tuple(
@@ -92,20 +99,20 @@ async def build_overview(admin: AdminContext, period: Period) -> Picture:
     )
 
 
-async def sums_of(admin: AdminContext, period: Period) -> list[Sums]:
-    reports = admin.stores.reports
-    if period.since is not None:
-        return await reports.sums_since(iso(period.since))
-    return await reports.days.sums(*period.days)
+async def sums_of(
+    admin: AdminContext, period: Period, parameters: PartFilter = ALL_CALLS
+) -> list[Sums]:
+    return await admin.stores.reports.sums(filter_period(admin, parameters, period))
 
 
 async def last_minutes(admin: AdminContext, now: float) -> tuple[Moment, ...]:
     """Return the running minute and the nine before it, oldest first."""
     first = (now // MINUTE - MINUTES + 1) * MINUTE
-    rows = {row.at: row for row in await admin.stores.reports.minutes(iso(first))}
+    span = Span("minute", iso(first)[:LENGTH], LAST)
+    rows = {row.at: row for row in await admin.stores.reports.series.slots(span)}
     moments = []
     for number in range(MINUTES):
-        row = rows.get(iso(first + MINUTE * number)[:16])
+        row = rows.get(iso(first + MINUTE * number)[:LENGTH])
         moment = Moment(
             requests=row.requests if row else 0,
             prompt_tokens=row.input_tokens if row else 0,

@@ -10,17 +10,16 @@ from gateway_core.http.operations import STREAM, Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageFilter
-from gateway_core.storage.stores.usage_days import LAST_DAY
-from gateway_core.storage.stores.usage_reports import Which
+from gateway_core.storage.stores.usage_sums import LAST_DAY
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
 from ..requests import check_members, read_json, read_query
 from ..streams import Frames
-from .bodies import ChartQuery, HistoryQuery, PeriodQuery, ResetBody, StreamQuery
+from .bodies import ChartQuery, HistoryQuery, PeriodQuery, ResetBody, RowFilter, StreamQuery
 from .chart import Bucket, buckets
 from .feeds import Feeds
-from .filters import build_filter
+from .filters import build_filter, filter_parts
 from .overview import Picture, build_overview, sums_of
 from .periods import CHART, Period, day_start, named_period, read_period
 from .statistics import Figures, Part
@@ -42,7 +41,13 @@ LINES = 200
 
 def routes(admin: AdminContext) -> list[Guarded]:
     get = partial(endpoint, admin, "GET")
-    lines = partial(get, handler=show_logs, purpose="read the usage logs", answer=tuple[str, ...])
+    lines = partial(
+        get,
+        handler=show_logs,
+        purpose="read the usage logs",
+        query=RowFilter,
+        answer=tuple[str, ...],
+    )
     feeds = Feeds(admin)
 
     async def stream(admin: AdminContext, request: Request) -> Response:
@@ -95,27 +100,29 @@ def routes(admin: AdminContext) -> list[Guarded]:
     ]
 
 
-def _period(admin: AdminContext, request: Request) -> Period:
-    parameters = read_query(request, PeriodQuery)
+def _period(admin: AdminContext, parameters: PeriodQuery) -> Period:
     return read_period(
         parameters.period, parameters.start_date, parameters.end_date, admin.core.clock()
     )
 
 
 async def show_stats(admin: AdminContext, request: Request) -> Response:
-    return json_answer(await build_overview(admin, _period(admin, request)))
+    parameters = read_query(request, PeriodQuery)
+    return json_answer(await build_overview(admin, _period(admin, parameters), parameters))
 
 
 async def show_chart(admin: AdminContext, request: Request) -> Response:
-    period = named_period(read_query(request, ChartQuery).period, admin.core.clock(), CHART)
-    return json_answer(await buckets(admin, period))
+    parameters = read_query(request, ChartQuery)
+    period = named_period(parameters.period, admin.core.clock(), CHART)
+    return json_answer(await buckets(admin, period, filter_parts(admin, parameters).parts))
 
 
 async def show_combos(admin: AdminContext, request: Request) -> Response:
     """Show calls through combos, by combo and account; all others are unattributed."""
+    parameters = read_query(request, PeriodQuery)
     parts: dict[tuple[str, str, str], Part] = {}
     unattributed = Part()
-    for each in await sums_of(admin, _period(admin, request)):
+    for each in await sums_of(admin, _period(admin, parameters), parameters):
         group = each.combo_id, each.combo_name, each.connection_id
         (parts.setdefault(group, Part()) if each.combo_id else unattributed).add(each)
     rows = sorted(parts.items(), key=lambda row: (-row[1].requests, row[0]))
@@ -137,10 +144,10 @@ async def show_combos(admin: AdminContext, request: Request) -> Response:
 
 
 async def list_providers(admin: AdminContext, request: Request) -> Response:
-    known = admin.snapshot.registry.providers
+    known = (await names_of(admin)).providers
     names = tuple(
-        ProviderName(provider, known[provider].name if provider in known else provider)
-        for provider in await admin.stores.reports.days.providers()
+        ProviderName(provider, known.get(provider, provider))
+        for provider in await admin.stores.reports.providers()
     )
     return json_answer(ProviderNames(names))
 
@@ -183,6 +190,7 @@ async def show_history(admin: AdminContext, request: Request) -> Response:
 
 
 async def show_logs(admin: AdminContext, request: Request) -> Response:
-    rows = await admin.stores.reports.page(Which(), limit=LINES)
+    chosen = build_filter(admin, read_query(request, RowFilter))
+    rows = await admin.stores.reports.page(chosen, limit=LINES)
     names = await names_of(admin)
     return json_answer([log_line(row, names) for row in rows])

@@ -9,12 +9,13 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.identity.keys import MASK
-from gateway_core.storage.stores.usage_days import Sums
+from gateway_core.storage.stores.usage_sums import Sums
 
 MICRO = 1_000_000
 UNKNOWN = "unknown"
 """Stands for the vendor, model or account of a call that was refused before it had one."""
 NO_KEY = "local-no-key"
+NO_COMBO = "no-combo"
 NO_KEY_NAME = "Local (no API key)"
 GONE_KEY = "Deleted key"
 

@@ -11,6 +11,7 @@ from gateway_core.storage.stores.usage import Status, UsageRow
 from ..admin_context import AdminContext
 from ..keys.spending import DayStatus
 from ..keys.views import AccountRow, Totals
+from ..pagination import Pagination
 from .statistics import Figures, Names, dollars, key_facts
 
 
@@ -47,6 +48,8 @@ class HistoryRow(Struct, frozen=True, kw_only=True, rename="camel"):
     status: Status
     http_status: int | None
     error_code: str | None
+    error: str | None
+    """What the client was answered when the call failed, without secrets."""
     stream: bool
     attempts: int
     tokens: Tokens
@@ -75,6 +78,7 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
     status: Status
     latency: Latency
     tokens: Tokens
+    error: str | None
     dropped: tuple[str, ...] = ()
     request: Any = None
     provider_request: Any = None
@@ -83,13 +87,18 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def names_of(admin: AdminContext) -> Names:
-    """Load the names of keys, accounts and providers."""
+    """Load the names of keys, accounts and providers, deleted ones too."""
+    former = await admin.stores.former_names.all()
     keys = {key.id: key.name for key in await admin.stores.keys.list()}
     accounts = {
         account.id: account.name or account.id for account in await admin.stores.connections.list()
     }
     providers = {spec.id: spec.name for spec in admin.snapshot.registry.providers.values()}
-    return Names(keys, accounts, providers)
+    return Names(
+        keys={**former["key"], **keys},
+        accounts={**former["connection"], **accounts},
+        providers={**former["node"], **providers},
+    )
 
 
 def tokens_of(row: UsageRow) -> Tokens:
@@ -125,6 +134,7 @@ def history_row(row: UsageRow, names: Names) -> HistoryRow:
         status=row.status,
         http_status=row.http_status,
         error_code=row.error_code,
+        error=row.error,
         stream=row.stream,
         attempts=row.attempts,
         tokens=tokens_of(row),
@@ -153,6 +163,7 @@ def detail_row(row: UsageRow, bodies: RequestDetail | None) -> DetailRow:
         status=row.status,
         latency=Latency(total=row.duration_ms, ttft=row.ttft_ms),
         tokens=tokens_of(row),
+        error=row.error,
         dropped=row.dropped,
         **parts,
     )
@@ -218,30 +229,9 @@ def log_line(row: UsageRow, names: Names) -> str:
     return " | ".join("".join(c if c.isprintable() else "?" for c in word) for word in words)
 
 
-class Pagination(Struct, frozen=True, kw_only=True, rename="camel"):
-    page: int
-    page_size: int
-    total_items: int
-    total_pages: int
-    has_next: bool
-    has_prev: bool
-
-
 class Details(Struct, frozen=True):
     details: tuple[DetailRow, ...]
     pagination: Pagination
-
-
-def pagination(page: int, page_size: int, total: int) -> Pagination:
-    pages = -(-total // page_size)
-    return Pagination(
-        page=page,
-        page_size=page_size,
-        total_items=total,
-        total_pages=pages,
-        has_next=page < pages,
-        has_prev=page > 1,
-    )
 
 
 class Account(AccountRow, frozen=True, kw_only=True, rename="camel"):

@@ -213,3 +213,58 @@ def test_cached_tokens_and_several_choices_are_counted_once(
 
     assert len(answered.json()["choices"]) == 3
     assert [(r.input_tokens, r.output_tokens, r.cached_tokens) for r in rows] == [(100, 30, 80)]
+
+
+TEMPLATES = {
+    **{client: path for client, (path, _, _) in CLIENTS.items()},
+    "gemini": "/v1beta/models/{model}:generateContent",
+}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_row_has_the_path_of_its_route_and_no_models_name(
+    here: Served, http: httpx2.Client, client: str
+) -> None:
+    key_id, text = new_key(here, "templates")
+    path, body = request_of(client, "openai", stream=False)
+
+    for _ in range(3):
+        http.post(here.url + path, json=body, headers={"authorization": f"Bearer {text}"})
+
+    rows = [row for row in here.rows() if row.api_key_id == key_id]
+    assert [row.endpoint for row in rows] == [TEMPLATES[client]] * 3
+
+
+def test_a_refusal_is_booked_with_its_text_on_the_model_it_was_for(
+    tmp_path: Path, http: httpx2.Client
+) -> None:
+    message = "Rate limit reached for key sk-abcdefghijklmnop"
+    refusal = json.dumps({"error": {"message": message, "type": "requests", "code": "limit"}})
+    said = Said((refusal.encode(),), 429, headers={"retry-after": "60"})
+    body = {"model": "v-openai/m", "messages": [ASKED]}
+    with serve_gateway(tmp_path, {"openai": lambda asked: said}) as running:
+        for _ in range(2):
+            http.post(f"{running.url}/v1/chat/completions", json=body)
+        rows = running.rows()
+
+    assert [(row.attempts, row.status, row.http_status) for row in rows] == [
+        (0, "error", 429),
+        (1, "error", 429),
+    ]
+    assert [(row.provider, row.model_sent) for row in rows] == [("v-openai", "m")] * 2
+    assert rows[1].error == "Rate limit reached for key sk-***"
+    assert "Rate limit reached for key sk-*** (reset after " in (rows[0].error or "")
+
+
+def test_a_stream_that_breaks_off_is_booked_with_its_text(
+    tmp_path: Path, http: httpx2.Client
+) -> None:
+    events = STREAMED["openai"].split(b"\n\n")
+    said = Said.stream(b"\n\n".join((*events[:2], b"")), cut=True)
+    body = {"model": "v-openai/m", "stream": True, "messages": [ASKED]}
+    with serve_gateway(tmp_path, {"openai": lambda asked: said}) as running:
+        http.post(f"{running.url}/v1/chat/completions", json=body)
+        rows = running.rows()
+
+    assert [row.status for row in rows] == ["upstream_cut"]
+    assert rows[0].error

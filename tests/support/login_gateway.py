@@ -16,7 +16,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline.context import Core
 from gateway_core.pipeline.plugin_host import Host
-from gateway_core.storage.stores.audit import AuditRow
+from gateway_core.storage.stores.audit import AuditFilter, AuditRow
 from gateway_core.storage.stores.settings import GROUP
 from gateway_core.storage.stores.versions import raise_version
 from gateway_dashboard_api.admin_context import AdminContext
@@ -123,12 +123,17 @@ class LoginGateway:
         await self.core.refresh()
 
     async def audited(self) -> list[str]:
-        """Return the actions of the audit trail, oldest first."""
-        rows, _ = await self.core.stores.audit.page()
-        return [row.action for row in reversed(rows)]
+        """Return the actions of the audit trail that are no sign-ins, oldest first."""
+        return [row.action for row in reversed(await self.audit_rows())]
 
     async def audit_rows(self) -> tuple[AuditRow, ...]:
-        return (await self.core.stores.audit.page())[0]
+        rows, _ = await self.core.stores.audit.page()
+        return tuple(row for row in rows if not row.action.startswith("session."))
+
+    async def sign_ins(self) -> tuple[AuditRow, ...]:
+        """Return the rows about sign-ins, oldest first."""
+        rows, _ = await self.core.stores.audit.page(AuditFilter(action="session"))
+        return tuple(reversed(rows))
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from .worker import Worker
 BUSY_MS = 5000
 SMALL = 32 * 1024 * 1024
 """Bytes that are looked through within a few hundredths of a second."""
-GROWING = frozenset({"usage", "usage_days", "usage_hours", "request_details"})
+GROWING = frozenset({"usage", "usage_parts", "usage_sums", "request_details"})
 _TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
 )

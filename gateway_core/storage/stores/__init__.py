@@ -14,6 +14,7 @@ from .combos import ComboStore
 from .connection_groups import ConnectionGroupStore
 from .connections import ConnectionStore
 from .ended_sessions import EndedSessionStore
+from .former_names import FormerNames
 from .key_groups import KeyGroupStore
 from .key_usage import KeyUsageStore
 from .keys import KeyStore
@@ -48,6 +49,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     keys: KeyStore
     key_groups: KeyGroupStore
     key_usage: KeyUsageStore
+    former_names: FormerNames
     audit: AuditStore
     sessions: SessionStore
     ended_sessions: EndedSessionStore
@@ -77,6 +79,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         keys=KeyStore(database, vault, clock=clock),
         key_groups=KeyGroupStore(database, clock=clock),
         key_usage=KeyUsageStore(database),
+        former_names=FormerNames(database),
         audit=AuditStore(database, clock=clock),
         sessions=SessionStore(database, clock=clock),
         ended_sessions=EndedSessionStore(database, clock=clock),

@@ -25,6 +25,7 @@ from .connection import (
     changed,
     shown_and_secret,
 )
+from .former_names import keep_names
 from .key_scope import release
 from .secret_members import Document, is_sealed, join, part
 from .versions import raise_version
@@ -162,6 +163,7 @@ class ConnectionStore:
         async with self._database.transaction() as transaction:
             provider = (await _row(transaction, connection_id))["provider"]
             await release(transaction, [connection_id])
+            await keep_names(transaction, "connection", [connection_id])
             await transaction.execute("DELETE FROM connections WHERE id = :id", id=connection_id)
             await _renumber(transaction, await _ids(transaction, provider))
             await raise_version(transaction, GROUP)

@@ -50,7 +50,7 @@ class KeyGroup(Struct, frozen=True, kw_only=True, rename="camel"):
     updated_at: str
 
 
-class KeyGroupChange(Struct, frozen=True, kw_only=True):
+class KeyGroupChange(Struct, frozen=True, kw_only=True, rename="camel"):
     """What is to be different; what is unset stays."""
 
     name: str | UnsetType = UNSET

@@ -16,6 +16,7 @@ from ..database import Database, Row, Statements
 from ..ids import NewId, random_id
 from ..moments import Clock, iso
 from ..vault import Vault
+from .former_names import keep_names
 from .key_groups import label, unlabel
 from .key_usage import forget
 from .versions import raise_version
@@ -64,7 +65,7 @@ class ApiKey(Struct, frozen=True, kw_only=True, rename="camel"):
     version: int
 
 
-class KeyChange(Struct, frozen=True, kw_only=True):
+class KeyChange(Struct, frozen=True, kw_only=True, rename="camel"):
     """What is to be different; what is unset stays. ``policy`` replaces single members:
     ``None`` removes one."""
 
@@ -157,6 +158,7 @@ class KeyStore:
         """
         async with self._database.transaction() as transaction:
             await _row(transaction, identity)
+            await keep_names(transaction, "key", [identity])
             await transaction.execute("DELETE FROM api_keys WHERE id = :id", id=identity)
             await transaction.execute(
                 "DELETE FROM api_key_connections WHERE api_key_id = :id", id=identity

@@ -19,6 +19,7 @@ from ..ids import NewId, random_id
 from ..moments import Clock, iso
 from .connection import PROVIDER_DATA, changed
 from .connections import GROUP as CONNECTIONS
+from .former_names import keep_names
 from .key_scope import release
 from .kv import CUSTOM_MODELS
 from .kv import group as kv_group
@@ -153,7 +154,10 @@ class NodeStore:
             rows = await transaction.fetch(
                 "SELECT id FROM connections WHERE provider = :id ORDER BY priority, id", id=identity
             )
-            await release(transaction, [row["id"] for row in rows])
+            accounts = [row["id"] for row in rows]
+            await release(transaction, accounts)
+            await keep_names(transaction, "node", [identity])
+            await keep_names(transaction, "connection", accounts)
             await transaction.execute("DELETE FROM nodes WHERE id = :id", id=identity)
             await transaction.execute("DELETE FROM connections WHERE provider = :id", id=identity)
             await transaction.execute(

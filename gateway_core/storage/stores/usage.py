@@ -1,11 +1,11 @@
-"""The store of usage: one row for each finished call, read by page or summed up."""
+"""The store of usage: one row for each finished call."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import asdict, astuple
 
 from ..database import Database, Row
 from .key_usage import IS_MARK, MARK, additions, rebuild, spent_of
@@ -13,16 +13,6 @@ from .versions import RAISE, key_of
 
 GROUP = "usage"
 Status = Literal["ok", "error", "client_gone", "upstream_cut"]
-Dimension = Literal["provider", "model", "connection", "api_key", "endpoint", "combo", "status"]
-_COLUMN: Mapping[Dimension, str] = {
-    "provider": "provider",
-    "model": "model_sent",
-    "connection": "connection_id",
-    "api_key": "api_key_id",
-    "endpoint": "endpoint",
-    "combo": "combo_id",
-    "status": "status",
-}
 
 
 class UsageRecord(Struct, frozen=True, gc=False, rename="camel"):
@@ -61,6 +51,8 @@ class UsageRecord(Struct, frozen=True, gc=False, rename="camel"):
     """The local date on which the call ended, ``YYYY-MM-DD``."""
     units: Mapping[str, float] | None = None
     """What was counted besides tokens, such as images or seconds."""
+    error: str | None = None
+    """What the client was answered when the call failed, without secrets."""
     dropped: tuple[str, ...] = ()
     """What could not be carried to the vendor."""
 
@@ -78,19 +70,14 @@ class UsageRow(UsageRecord, frozen=True, kw_only=True, rename="camel"):
     id: int
 
 
-class UsageFilter(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Which rows; ``None`` takes any. ``since`` is included, ``until`` is not."""
+class UsageFilter(Struct, frozen=True, kw_only=True):
+    """Which rows to delete, by when they ended; ``None`` is no bound. ``until`` is not included."""
 
-    provider: str | None = None
-    model: str | None = None
-    """As it was sent to the vendor."""
-    connection: str | None = None
-    api_key: str | None = None
-    endpoint: str | None = None
-    combo: str | None = None
-    status: Status | None = None
     since: str | None = None
     until: str | None = None
+
+
+_BOUNDS: Mapping[str, str] = {"since": "finished_at >= :since", "until": "finished_at < :until"}
 
 
 class UsagePage(Struct, frozen=True):
@@ -100,34 +87,12 @@ class UsagePage(Struct, frozen=True):
     """How many there are without the limit."""
 
 
-class UsageTotals(Struct, frozen=True, kw_only=True, rename="camel"):
-    requests: int = 0
-    failed: int = 0
-    """Those whose status is not ``ok``."""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost: int = 0
-    """Millionths of a dollar, of the requests whose cost is known."""
-    unpriced: int = 0
-    """Requests whose cost is not known."""
-    last_at: str | None = None
-
-
-EVERYTHING = UsageFilter()
-_TERM: Mapping[str, str] = {
-    **{dimension: f"{column} = :{dimension}" for dimension, column in _COLUMN.items()},
-    "since": "finished_at >= :since",
-    "until": "finished_at < :until",
-}
 _COLUMNS = (
     *("request_id", "started_at", "finished_at", "provider", "model_asked", "model_sent"),
     *("connection_id", "api_key_id", "endpoint", "client_format", "upstream_format", "stream"),
     *("status", "http_status", "error_code", "input_tokens", "output_tokens", "cached_tokens"),
     *("cache_write_tokens", "reasoning_tokens", "estimated", "cost", "ttft_ms", "duration_ms"),
-    *("combo_id", "combo_name", "attempts", "dropped", "day", "units"),
+    *("combo_id", "combo_name", "attempts", "dropped", "day", "units", "error"),
 )
 """Of the table after its ``id``, in order. The statement does without their names: a text so long
 would be looked up for each row, which is dearer than the row."""
@@ -140,21 +105,6 @@ _INSERT = (
 _PUT_MARK = """
     INSERT INTO meta (key, value) VALUES (?, ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value
-"""
-_SUMMED = (
-    "input_tokens",
-    "output_tokens",
-    "cached_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-)
-_TOTALS = f"""
-    count(*) AS requests,
-    count(CASE WHEN status <> 'ok' THEN 1 END) AS failed,
-    {", ".join(f"CAST(COALESCE(sum({name}), 0) AS BIGINT) AS {name}" for name in _SUMMED)},
-    CAST(COALESCE(sum(cost), 0) AS BIGINT) AS cost,
-    count(CASE WHEN cost IS NULL THEN 1 END) AS unpriced,
-    max(finished_at) AS last_at
 """
 
 
@@ -195,44 +145,22 @@ class UsageStore:
                 "DELETE FROM meta WHERE key = :key", key=f"{MARK}{journal}"
             )
 
-    async def page(
-        self, which: UsageFilter = EVERYTHING, *, limit: int = 50, offset: int = 0
-    ) -> UsagePage:
-        """Rows, newest first, and how many there are in all."""
-        where, values = _where(which)
+    async def page(self, *, limit: int = 50, offset: int = 0) -> UsagePage:
+        """Rows, the last written first, and how many there are in all."""
         rows = await self._database.fetch(
-            f"SELECT * FROM usage{where} ORDER BY id DESC LIMIT :limit OFFSET :offset",
-            **values,
+            "SELECT * FROM usage ORDER BY id DESC LIMIT :limit OFFSET :offset",
             limit=limit,
             offset=offset,
         )
-        counted = await self._database.fetch(
-            f"SELECT count(*) AS total FROM usage{where}", **values
-        )
+        counted = await self._database.fetch("SELECT count(*) AS total FROM usage")
         return UsagePage(tuple(read_row(row) for row in rows), counted[0]["total"])
-
-    async def totals(self, which: UsageFilter = EVERYTHING) -> UsageTotals:
-        where, values = _where(which)
-        rows = await self._database.fetch(f"SELECT {_TOTALS} FROM usage{where}", **values)
-        return UsageTotals(**rows[0])
-
-    async def totals_by(
-        self, dimension: Dimension, which: UsageFilter = EVERYTHING
-    ) -> Mapping[str | None, UsageTotals]:
-        """Totals for each provider, model and so on, the busiest first."""
-        where, values = _where(which)
-        column = _COLUMN[dimension]
-        rows = await self._database.fetch(
-            f"SELECT {column} AS name, {_TOTALS} FROM usage{where} "
-            f"GROUP BY {column} ORDER BY requests DESC, {column}",
-            **values,
-        )
-        return {row.pop("name"): UsageTotals(**row) for row in map(dict, rows)}
 
     async def delete(self, which: UsageFilter) -> int:
         """Remove rows for good; gives how many. Limits that look back see less from then on."""
-        where, values = _where(which)
-        deleted = await self._database.purge(f"DELETE FROM usage{where}", **values)
+        bounds = {name: value for name, value in asdict(which).items() if value is not None}
+        terms = " AND ".join(_BOUNDS[name] for name in bounds)
+        where = f" WHERE {terms}" if terms else ""
+        deleted = await self._database.purge(f"DELETE FROM usage{where}", **bounds)
         async with self._database.transaction() as transaction:
             await rebuild(transaction)
         return deleted
@@ -255,10 +183,3 @@ def read_row(row: Row) -> UsageRow:
     fields["units"] = msgspec.json.decode(row["units"]) if row["units"] else None
     fields["dropped"] = tuple(msgspec.json.decode(row["dropped"]))
     return UsageRow(**fields)
-
-
-def _where(which: UsageFilter) -> tuple[str, Row]:
-    given = {name: getattr(which, name) for name in which.__struct_fields__}
-    values = {name: value for name, value in given.items() if value is not None}
-    terms = " AND ".join(_TERM[name] for name in values)
-    return (f" WHERE {terms}" if terms else ""), values

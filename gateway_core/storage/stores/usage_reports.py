@@ -1,7 +1,7 @@
 """The ledger as it is read by people: pages of rows, recent minutes, sums of any stretch of time.
 
 Rows are ordered by the time they ended, which is what the ledger's index goes by.
-Whole local days are answered from their sums, see ``usage_days``; rows of one
+Whole local days and hours are answered from their sums, see ``usage_sums``; rows of one
 provider and the like are looked for in the hours that have some, see ``usage_hours``.
 """
 
@@ -11,50 +11,50 @@ from msgspec import Struct
 
 from ..database import Database, Row
 from .usage import Status, UsageFilter, UsageRow, UsageStore, read_row
-from .usage_days import FIGURES, LAST_DAY, PARTS, Sums, UsageDays
-from .usage_hours import LAST, Stretch, count_in, hours_with, joined, whole
+from .usage_hours import LAST, Stretch, hours_with, joined, whole
+from .usage_series import UsageSeries
+from .usage_sums import LAST_DAY, PARTS, TOTALS, Span, Sums, UsageSums, rows
 
-_MINUTE = 16
-"""Characters of an ISO time up to its minute."""
 _NEWEST_FIRST = "ORDER BY finished_at DESC, id DESC"
-_TERMS: Mapping[str, str] = {
-    "provider": "provider = :provider",
-    "model": "model_sent = :model",
-    "connection": "connection_id = :connection",
-    "status": "status = :status",
-}
 _PART: Mapping[str, str] = {
     "provider": "provider",
     "model": "model",
     "connection": "connection_id",
+    "api_key": "api_key_id",
+    "endpoint": "endpoint",
+    "combo": "combo_id",
     "status": "status",
 }
+_NAMES = ", ".join(PARTS)
 
 
 class Which(Struct, frozen=True, kw_only=True):
-    """Rows to show; ``None`` takes any. ``since`` is included, ``until`` is not, both UTC ISO."""
+    """Rows to show; ``None`` takes any, an empty text those that have none.
+
+    ``since`` is included, ``until`` is not, both UTC ISO.
+    """
 
     provider: str | None = None
     model: str | None = None
     """As it was sent to the vendor."""
     connection: str | None = None
+    api_key: str | None = None
+    endpoint: str | None = None
+    combo: str | None = None
+    """The combo's id."""
     status: Status | None = None
+    request_id: str | None = None
+    """There is no index of these: without times, the whole ledger is looked through."""
     since: str | None = None
     until: str | None = None
     days: tuple[str, str] | None = ("", LAST_DAY)
     """The first and last local day, if the times are just where these begin and end."""
 
-
-class Minute(Struct, frozen=True, kw_only=True):
-    """What ended in one minute; ``at`` is its UTC ISO text as far as the minute."""
-
-    at: str
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    cost: int
-    unpriced_requests: int
-    unpriced_tokens: int
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """What is wanted, by the names in the tables of sums."""
+        values = {name: getattr(self, field) for field, name in _PART.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class UsageReports:
@@ -63,20 +63,35 @@ class UsageReports:
     def __init__(self, database: Database, usage: UsageStore) -> None:
         self._database = database
         self._usage = usage
-        self.days = UsageDays(database)
+        self._sums = UsageSums(database)
+        self.series = UsageSeries(database, self._sums)
+        self.providers = self._sums.providers
 
     async def page(self, which: Which, *, limit: int, offset: int = 0) -> list[UsageRow]:
         """Rows, newest first."""
-        parts = _parts(which)
+        parts = which.parts
+        if which.request_id is not None:
+            return (await self._of_request(which))[offset : offset + limit]
         if parts:
             return await self._page_of_parts(which, parts, limit, offset)
         return await self._rows(which, _within(which), limit, offset)
+
+    async def _of_request(self, which: Which) -> list[UsageRow]:
+        where, values = _where(which, _within(which))
+        # With the plus the rows are read as they lie; by the index of times it would take longer.
+        where = where.replace("finished_at", "+finished_at") if which.since is None else where
+        rows = await self._database.fetch(
+            f"SELECT * FROM usage{where} AND request_id = :request_id",
+            **values,
+            request_id=which.request_id,
+        )
+        return [read_row(row) for row in rows]
 
     async def _page_of_parts(
         self, which: Which, parts: Mapping[str, str], limit: int, offset: int
     ) -> list[UsageRow]:
         """Only those hours are looked through in which there are such rows."""
-        await self.days.follow()
+        await self._sums.follow()
         within, rest = _within(which), offset
         rows: list[UsageRow] = []
         found = hours_with(self._database, parts, within)
@@ -99,14 +114,14 @@ class UsageReports:
     ) -> list[UsageRow]:
         where, values = _where(which, stretch)
         # What is skipped is skipped in the index: only the rows of the page are read.
-        rows = await self._database.fetch(
+        found = await self._database.fetch(
             f"SELECT * FROM usage WHERE id IN (SELECT id FROM usage{where} {_NEWEST_FIRST} "
             f"LIMIT :limit OFFSET :offset) {_NEWEST_FIRST}",
             **values,
             limit=limit,
             offset=offset,
         )
-        return [read_row(row) for row in rows]
+        return [read_row(row) for row in found]
 
     async def after(self, row: UsageRow, which: Which, *, limit: int) -> list[UsageRow]:
         """The rows that follow one, newest first, however many came or went meanwhile."""
@@ -124,17 +139,18 @@ class UsageReports:
 
     async def count(self, which: Which) -> int:
         """How many rows there are. Only those of hours that are cut off are counted singly."""
-        parts = _parts(which)
+        parts = which.parts
+        if which.request_id is not None:
+            return len(await self._of_request(which))
         if which.days is not None:
-            return await self.days.count(*which.days, **parts)
+            return await self._sums.count(_span(*which.days), parts)
         within = _within(which)
         hours = whole(within) if parts else None
         if hours is None:
             return await self._count(which, within)
-        await self.days.follow()
         before = await self._count(which, Stretch(within.since, hours.since))
         after = await self._count(which, Stretch(hours.until, within.until))
-        return before + await count_in(self._database, parts, hours) + after
+        return before + await self._sums.count(hours, parts) + after
 
     async def _count(self, which: Which, stretch: Stretch) -> int:
         where, values = _where(which, stretch)
@@ -142,33 +158,28 @@ class UsageReports:
         total: int = rows[0]["total"]
         return total
 
-    async def sums_since(self, since: str) -> list[Sums]:
-        """What ended since a moment, by its parts."""
-        parts = ", ".join(f"{value} AS {name}" for name, value in PARTS.items())
-        figures = ", ".join(f"CAST({value} AS BIGINT) AS {name}" for name, value in FIGURES.items())
-        rows = await self._database.fetch(
-            f"SELECT {parts}, {figures}, max(finished_at) AS last_at FROM usage "
-            f"WHERE finished_at >= :since GROUP BY {', '.join(PARTS.values())}",
-            since=since,
-        )
-        return [Sums(**row) for row in rows]
+    async def sums(self, which: Which) -> list[Sums]:
+        """What was used, by its parts; those of several stretches are several times in it."""
+        if which.days is not None:
+            return await self._sums.by_parts(_span(*which.days), which.parts)
+        within = _within(which)
+        hours = whole(within)
+        if hours is None:
+            return await self._sums_of_rows(which, within)
+        return [
+            *await self._sums_of_rows(which, Stretch(within.since, hours.since)),
+            *await self._sums.by_parts(hours, which.parts),
+            *await self._sums_of_rows(which, Stretch(hours.until, within.until)),
+        ]
 
-    async def minutes(self, since: str) -> list[Minute]:
-        """Each minute since a moment in which something ended, in order."""
-        minute = f"substr(finished_at, 1, {_MINUTE})"
-        figures = ", ".join(
-            f"CAST({FIGURES[name]} AS BIGINT) AS {name}"
-            for name in Minute.__struct_fields__
-            if name in FIGURES
+    async def _sums_of_rows(self, which: Which, stretch: Stretch) -> list[Sums]:
+        where, values = _where(which, stretch)
+        found = await self._database.fetch(
+            f"SELECT {_NAMES}, {TOTALS}, max(last_at) AS last_at "
+            f"FROM {rows('minute', where.removeprefix(' WHERE '))} AS r GROUP BY {_NAMES}",
+            **values,
         )
-        rows = await self._database.fetch(
-            f"""
-            SELECT {minute} AS at, {figures}
-            FROM usage WHERE finished_at >= :since GROUP BY {minute} ORDER BY {minute}
-            """,
-            since=since,
-        )
-        return [Minute(**row) for row in rows]
+        return [Sums(**row) for row in found]
 
     async def first_at(self) -> str | None:
         """When the oldest row ended."""
@@ -184,10 +195,10 @@ class UsageReports:
 
     async def delete(self, which: UsageFilter, first_day: str, last_day: str) -> int:
         """Remove rows for good; gives how many. All of them must be of these local days."""
-        await self.days.soil(first_day, last_day)
+        await self._sums.soil(first_day, last_day)
         deleted = await self._usage.delete(which)
         # Somebody may have asked in between, who has seen rows that are gone now.
-        await self.days.soil(first_day, last_day)
+        await self._sums.soil(first_day, last_day)
         return deleted
 
 
@@ -195,15 +206,15 @@ def _within(which: Which) -> Stretch:
     return Stretch(which.since or "", which.until or LAST)
 
 
-def _parts(which: Which) -> Mapping[str, str]:
-    """What is wanted, by the names in the tables of sums."""
-    given = {name: getattr(which, field) for field, name in _PART.items()}
-    return {name: value for name, value in given.items() if value is not None}
+def _span(first: str, last: str) -> Span:
+    """Local days, both included."""
+    return Span("day", first, f"{last}~")
 
 
 def _where(which: Which, stretch: Stretch) -> tuple[str, Row]:
-    given = {name: getattr(which, name) for name in _PART}
-    values = {name: value for name, value in given.items() if value is not None}
-    terms = "".join(f" AND {_TERMS[name]}" for name in values)
+    terms = "".join(f" AND {PARTS[name]} = :{name}" for name in which.parts)
     bounds = {"since": stretch.since, "until": stretch.until}
-    return f" WHERE finished_at >= :since AND finished_at < :until{terms}", {**bounds, **values}
+    return f" WHERE finished_at >= :since AND finished_at < :until{terms}", {
+        **bounds,
+        **which.parts,
+    }

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
 from gateway_core.contracts.kinds import Kind
@@ -154,10 +154,57 @@ def test_an_answer_without_a_type_is_any_json() -> None:
     assert answer["content"]["application/json"]["schema"] == {}
 
 
-def test_a_stream_has_no_schema() -> None:
-    answer = shown(operation(media=STREAM))["responses"]["200"]
+def test_a_stream_tells_what_its_events_hold() -> None:
+    answer = shown(operation(media=STREAM, answer=Answer))["responses"]["200"]
 
-    assert answer["content"] == {STREAM: {}}
+    content = answer["content"][STREAM]
+    assert content["schema"]["type"] == "string"
+    assert content["x-gateway-event"] == {"$ref": "#/components/schemas/Answer"}
+
+
+class Sparse(Struct, omit_defaults=True):
+    leaves: int
+    fruit: int = 0
+
+
+class Full(Struct):
+    leaves: int
+    fruit: int | None = None
+    nest: str | UnsetType = UNSET
+    sparse: tuple[Sparse, ...] = ()
+
+
+def test_members_that_are_always_sent_are_required() -> None:
+    schemas = described(operation(answer=dict[str, Full]))["components"]["schemas"]
+
+    assert schemas["Full"]["required"] == ["leaves", "fruit", "sparse"]
+    assert schemas["Sparse"]["required"] == ["leaves"]
+
+
+def test_a_request_may_leave_out_what_has_a_default() -> None:
+    schemas = described(operation("POST", body=Full, answer=Full))["components"]["schemas"]
+
+    assert schemas["Full"]["required"] == ["leaves"]
+
+
+def test_types_with_one_name_are_told_apart_by_their_folders() -> None:
+    first, second, third = (
+        _struct_in(module) for module in ("a.tall_trees.views", "a.b.views", "c")
+    )
+    operations = [
+        operation(path=f"/api/{number}", answer=kind)
+        for number, kind in enumerate((first, second, third))
+    ]
+
+    schemas = described(*operations)["components"]["schemas"]
+
+    names = sorted(name for name in schemas if name.endswith("Leaf"))
+    assert names == ["BLeaf", "CLeaf", "TallTreesLeaf"]
+    assert [schemas[name]["title"] for name in names] == names
+
+
+def _struct_in(module: str) -> type[Struct]:
+    return defstruct("Leaf", [("size", int)], module=module)
 
 
 def test_an_answer_without_a_body_has_none() -> None:
@@ -197,8 +244,8 @@ def test_credentials_follow_from_the_class(access: Access, credentials: list[str
     assert found["security"] == [{name: []} if name else {} for name in credentials]
 
 
-READS = ["401", "403", "404", "429"]
-CHANGES = ["401", "403", "404", "409", "429"]
+READS = ["400", "401", "403", "404", "429"]
+CHANGES = ["400", "401", "403", "404", "409", "429"]
 TAKES = ["400", "401", "403", "404", "429"]
 WRITES = ["400", "401", "403", "404", "409", "413", "415", "429"]
 

@@ -62,7 +62,7 @@ async def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path: Path) ->
         with DataDir(path) as data_dir:
             stores = await open_stores(data_dir)
             connections = await stores.connections.list()
-            totals = await stores.usage.totals()
+            total = (await stores.usage.page()).total
             check = await stores.database.fetch("PRAGMA integrity_check")
             await stores.close()
 
@@ -70,5 +70,5 @@ async def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path: Path) ->
         assert {one.name for one in connections} >= set(acknowledged)
         assert all(one.secrets == {"apiKey": one.name} for one in connections)
         assert [one.priority for one in connections] == list(range(1, len(connections) + 1))
-        assert totals.requests % 20 == 0
-        assert totals.requests >= 20 * len(acknowledged)
+        assert total % 20 == 0
+        assert total >= 20 * len(acknowledged)

@@ -51,7 +51,7 @@ async def test_one_session_is_ended_for_every_copy_of_its_token(server: LoginGat
     assert await here.is_in()
     assert len((await here.call("GET", PATH))["sessions"]) == 1
     await here.call("DELETE", f"{PATH}/{row['id']}", status=404)
-    assert "session.end" in await server.audited()
+    assert "session.end" in [row.action for row in await server.sign_ins()]
 
 
 async def test_signing_out_everywhere_ends_every_session(server: LoginGateway) -> None:
@@ -65,7 +65,7 @@ async def test_signing_out_everywhere_ends_every_session(server: LoginGateway) -
     for browser in (here, away, unlisted):
         assert not await browser.is_in()
     assert "auth_token" not in here.cookies
-    assert "session.end-all" in await server.audited()
+    assert "session.end-all" in [row.action for row in await server.sign_ins()]
     again = await signed_in(server)
     assert len((await again.call("GET", PATH))["sessions"]) == 1
 

@@ -275,15 +275,19 @@ async def test_a_key_may_change_other_settings_and_a_restricted_one_none(
     assert admin.core.snapshot.settings.combo_strategy == "round-robin"
 
 
-async def test_changing_access_is_audited(admin: AdminGateway) -> None:
+async def test_every_change_is_audited_with_old_and_new_values(admin: AdminGateway) -> None:
     await admin.call("PATCH", PATH, {"cavemanEnabled": True})
     await admin.call("PATCH", PATH, {"requireLogin": False, "oidcClientSecret": "canary"})
 
     rows, total = await admin.core.stores.audit.page()
 
-    assert total == 1
-    assert (rows[0].action, rows[0].actor) == ("settings.change", "cli")
-    assert rows[0].detail == {"keys": ["requireLogin", "oidcClientSecret"]}
+    assert total == 2
+    assert {(row.action, row.actor) for row in rows} == {("settings.change", "cli")}
+    assert rows[1].detail == {"changes": {"cavemanEnabled": {"old": None, "new": True}}}
+    assert rows[0].detail["changes"] == {
+        "requireLogin": {"old": None, "new": False},
+        "oidcClientSecret": {"old": None, "new": "***"},
+    }
 
 
 async def test_the_settings_do_not_grow_for_ever(admin: AdminGateway) -> None:

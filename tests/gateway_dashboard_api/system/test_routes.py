@@ -8,6 +8,8 @@ import pytest
 from admin_gateway import AdminGateway
 from caller_kinds import SECRET, with_key, with_session, without_credentials
 
+from gateway_core.storage.stores.audit import AuditFilter
+
 pytestmark = pytest.mark.anyio
 STOP = {"authorization": "Bearer stop-canary"}
 SHUTDOWN = "/api/shutdown"
@@ -65,7 +67,7 @@ async def test_the_secret_permits_stopping_the_gateway(
     async with asyncio.timeout(5):
         await stopped.wait()
 
-    rows, _ = await admin.core.stores.audit.page(action="process.stop")
+    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="process.stop"))
     assert answer == {"success": True, "message": "Shutting down"}
     assert len(rows) == 1
 

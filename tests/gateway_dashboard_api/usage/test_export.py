@@ -8,6 +8,7 @@ from caller_kinds import with_key, without_credentials
 from ledger_rows import HOUR, keep, row
 
 from gateway_core.storage.errors import StorageUnavailable
+from gateway_core.storage.stores.audit import AuditFilter
 from gateway_core.storage.stores.usage import UsageRow
 from gateway_core.storage.stores.usage_reports import UsageReports, Which
 from gateway_dashboard_api.usage import export as logs_export
@@ -47,6 +48,18 @@ async def test_a_limited_export_starts_with_the_total(admin: AdminGateway) -> No
     assert len(document["logs"]) == 3
 
 
+async def test_the_file_holds_what_a_filter_selects(admin: AdminGateway) -> None:
+    await keep(admin, row(0), row(1, model_sent="small"), row(30 * HOUR, model_sent="small"))
+
+    of_day = await admin.call("GET", PATH, params={"model": "small"})
+    of_dates = await admin.call(
+        "GET", PATH, params={"model": "small", "startDate": "2027-01-14", "endDate": "2027-01-14"}
+    )
+
+    assert [one["model"] for one in of_day["logs"]] == ["small"]
+    assert [one["timestamp"][:10] for one in of_dates["logs"]] == ["2027-01-14"]
+
+
 async def test_nothing_is_a_file_too(admin: AdminGateway) -> None:
     assert (await admin.call("GET", PATH))["logs"] == []
 
@@ -81,7 +94,7 @@ async def test_numbers_out_of_range_are_refused(admin: AdminGateway, query: dict
 async def test_an_export_is_written_down_first(admin: AdminGateway) -> None:
     await admin.call("GET", PATH, params={"limit": 7})
 
-    rows, _ = await admin.core.stores.audit.page(action="logs.export")
+    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="logs.export"))
     assert [one.detail for one in rows] == [{"hours": 24, "limit": 7}]
 
 

@@ -11,6 +11,7 @@ from collaborators import replace_collaborator
 from ledger_rows import DAY, NOW, keep, row
 
 from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.audit import AuditFilter
 from gateway_core.storage.stores.request_details import RequestDetail
 from gateway_dashboard_api.usage.retention_runs import run_if_due
 
@@ -53,7 +54,7 @@ async def test_what_is_older_goes_and_the_run_is_remembered(admin: AdminGateway)
     }
     assert await left(admin) == 2
     assert (await admin.call("GET", PATH))["lastRun"] == answer
-    rows, _ = await admin.core.stores.audit.page(action="retention.run")
+    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="retention.run"))
     assert [one.detail for one in rows] == [{"days": 7}]
 
 

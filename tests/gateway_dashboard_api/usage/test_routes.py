@@ -16,6 +16,7 @@ from gateway_core import Target
 from gateway_core.metering.in_flight import InFlight
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.audit import AuditFilter
 from gateway_core.storage.stores.keys import KeyChange
 from gateway_core.storage.stores.usage import UsageRecord
 
@@ -293,7 +294,7 @@ async def test_a_reset_deletes_only_the_period(admin: AdminGateway) -> None:
 
     assert answer == {"success": True, "deleted": 2, "deletedDetails": 0}
     assert (await admin.call("GET", STATS, params={"period": "all"}))["totalRequests"] == 2
-    audited, _ = await admin.core.stores.audit.page(action="usage.reset")
+    audited, _ = await admin.core.stores.audit.page(AuditFilter(action="usage.reset"))
     assert [one.target for one in audited] == ["today"]
 
 

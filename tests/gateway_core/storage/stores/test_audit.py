@@ -4,7 +4,7 @@ import pytest
 from manual_clock import Clock
 
 from gateway_core.storage.database import Database
-from gateway_core.storage.stores.audit import AuditRow, AuditStore
+from gateway_core.storage.stores.audit import AuditFilter, AuditRow, AuditStore
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +38,7 @@ async def test_pages_are_newest_first_and_may_be_of_one_action(store: AuditStore
         await store.write("cli", "::1", "even" if number % 2 == 0 else "odd", str(number))
 
     rows, total = await store.page(limit=2, offset=1)
-    even, how_many = await store.page(action="even")
+    even, how_many = await store.page(AuditFilter(action="even"))
 
     assert ([row.target for row in rows], total) == (["3", "2"], 5)
     assert ([row.target for row in even], how_many) == (["4", "2", "0"], 3)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from msgspec.structs import asdict
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
@@ -16,6 +17,7 @@ from gateway_core.storage.stores import usage_hours
 from gateway_core.storage.stores.usage import UsageFilter, UsageRecord, UsageStore
 from gateway_core.storage.stores.usage_hours import Stretch, whole
 from gateway_core.storage.stores.usage_reports import UsageReports, Which
+from gateway_core.storage.stores.usage_sums import Span
 
 pytestmark = pytest.mark.anyio
 BEGIN = datetime(2027, 1, 1, tzinfo=UTC)
@@ -23,6 +25,9 @@ PARTS = {
     "provider": (None, "acme", "beta"),
     "model": (None, "large", "small"),
     "connection": (None, "c-1"),
+    "api_key": (None, "k-1"),
+    "endpoint": ("/", "/v1/messages"),
+    "combo": (None, "b-1"),
     "status": ("ok", "error"),
 }
 MOMENTS = some.integers(0, 60 * 60).map(
@@ -42,6 +47,9 @@ ROWS = some.lists(
         provider=some.sampled_from(PARTS["provider"]),
         model_sent=some.sampled_from(PARTS["model"]),
         connection_id=some.sampled_from(PARTS["connection"]),
+        api_key_id=some.sampled_from(PARTS["api_key"]),
+        endpoint=some.sampled_from(PARTS["endpoint"]),
+        combo_id=some.sampled_from(PARTS["combo"]),
         status=some.sampled_from(PARTS["status"]),
     ),
     max_size=25,
@@ -80,7 +88,7 @@ def test_a_page_and_a_count_are_those_of_all_rows_looked_through(
 ) -> None:
     async def work(store: UsageStore, reports: UsageReports) -> None:
         await store.insert_many(first)
-        await reports.days.follow()
+        await reports.sums(Which())
         until = f"2027-01-{day:02}"
         await reports.delete(UsageFilter(until=until), "", until)
         await store.insert_many(second)
@@ -102,6 +110,9 @@ def _is_meant(row: UsageRecord, which: Which) -> bool:
         (which.provider, row.provider),
         (which.model, row.model_sent),
         (which.connection, row.connection_id),
+        (which.api_key, row.api_key_id),
+        (which.endpoint, row.endpoint),
+        (which.combo, row.combo_id),
         (which.status, row.status),
     )
     return all(wanted in (None, mine) for wanted, mine in pairs) and (
@@ -135,7 +146,7 @@ def _is_meant(row: UsageRecord, which: Which) -> bool:
 def test_whole_hours_are_those_that_no_bound_cuts(
     since: str, until: str, expected: tuple[str, str] | None
 ) -> None:
-    assert whole(Stretch(since, until)) == (expected and Stretch(*expected))
+    assert whole(Stretch(since, until)) == (expected and Span("hour", *expected))
 
 
 class _Asking:
@@ -193,27 +204,37 @@ async def test_hours_before_the_page_are_skipped_unread(
     assert asking.stretches == [(moments[39], moments[40])]
 
 
-async def test_a_ledger_from_before_the_hours_is_counted_when_it_is_migrated() -> None:
+async def test_a_ledger_from_before_these_sums_is_summed_again() -> None:
     steps = packaged_migrations("sqlite")
-    before = [step for step in steps if step.number < 16]
     database = await open_sqlite(":memory:")
-    await migrate(database, before, lambda: 0.0)
+    await migrate(database, [step for step in steps if step.number < 25], lambda: 0.0)
     rows = [record(f"2027-01-01T0{hour}:10:00.000Z", provider="acme") for hour in (1, 1, 2, 3)]
-    # Rows are written as this version writes them, with a column that is younger than the hours.
-    await database.execute("ALTER TABLE usage ADD COLUMN units TEXT")
-    await UsageStore(database).insert_many(rows)
-    await database.execute("ALTER TABLE usage DROP COLUMN units")
-    # The sums of the days had followed up to the third row.
+    await database.execute_many(
+        f"INSERT INTO usage VALUES ({', '.join('?' * 31)})",
+        [_old_row(number, row) for number, row in enumerate(rows, 1)],
+    )
+    await database.execute("UPDATE meta SET value = '4' WHERE key LIKE '%usage'")
+    # The sums of before had followed up to the third row.
     await database.execute("INSERT INTO meta (key, value) VALUES ('usage_days.seen', '3')")
 
-    await migrate(database, [step for step in steps if step.number <= 16], lambda: 0.0)
-
-    counted = await database.fetch("SELECT hour, requests FROM usage_hours ORDER BY hour")
-    assert [tuple(row.values()) for row in counted] == [("2027-01-01T01", 2), ("2027-01-01T02", 1)]
     await migrate(database, steps, lambda: 0.0)
+
     reports = UsageReports(database, UsageStore(database))
+    assert await reports.count(Which(provider="acme")) == 4
     found = await reports.page(Which(provider="acme"), limit=10)
     assert [row.id for row in found] == [4, 3, 2, 1]
     kept = [row.finished_at for row in found]
     assert kept == [row.finished_at for row in reversed(rows)]
     await database.close()
+
+
+def _old_row(number: int, row: UsageRecord) -> tuple[Any, ...]:
+    """A row of the table as it was before it had a column for errors."""
+    values = {**asdict(row), "dropped": "[]"}
+    names = (
+        "request_id started_at finished_at provider model_asked model_sent connection_id "
+        "api_key_id endpoint client_format upstream_format stream status http_status error_code "
+        "input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens estimated "
+        "cost ttft_ms duration_ms combo_id combo_name attempts dropped day units"
+    )
+    return (number, *(values[name] for name in names.split()))

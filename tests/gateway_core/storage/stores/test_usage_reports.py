@@ -3,10 +3,12 @@
 from typing import Any, cast
 
 import pytest
+from parametrize_ids import parametrize_id
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.stores.usage import UsageRecord, UsageStore
 from gateway_core.storage.stores.usage_reports import UsageReports, Which
+from gateway_core.storage.stores.usage_sums import Span
 
 pytestmark = pytest.mark.anyio
 
@@ -91,7 +93,7 @@ async def test_minutes_are_summed(store: UsageStore, reports: UsageReports) -> N
         [record(1, cost=1), record(1, input_tokens=5), record(2, output_tokens=3), record(0)]
     )
 
-    minutes = await reports.minutes("2027-01-15T08:01")
+    minutes = await reports.series.slots(Span("minute", "2027-01-15T08:01", "~"))
 
     assert [(one.at, one.requests, one.cost) for one in minutes] == [
         ("2027-01-15T08:01", 2, 1),
@@ -106,7 +108,7 @@ async def test_sums_since_a_moment_leave_out_what_was_before(
 ) -> None:
     await store.insert_many([record(1, cost=1), record(2, cost=2), record(3, cost=4)])
 
-    sums = await reports.sums_since("2027-01-15T08:02")
+    sums = await reports.sums(Which(since="2027-01-15T08:02", days=None))
 
     assert [(one.requests, one.cost) for one in sums] == [(2, 6)]
 
@@ -115,7 +117,7 @@ async def test_an_empty_ledger_has_no_beginning(reports: UsageReports) -> None:
     assert await reports.first_at() is None
     assert await reports.last_id() == 0
     assert await reports.count(Which()) == 0
-    assert await reports.days.providers() == []
+    assert await reports.providers() == []
 
 
 async def test_a_page_is_read_by_the_index_of_times(database: Database, store: UsageStore) -> None:
@@ -146,3 +148,43 @@ async def _explained(database: Database, sql: str, which: Which) -> list[Any]:
     values = {name: value for name in which.__struct_fields__ if (value := getattr(which, name))}
     values.pop("days", None)
     return await database.fetch(f"EXPLAIN QUERY PLAN {sql}", **values, limit=10, offset=0)
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        (Which(), "3 2 1"),
+        (Which(provider="acme"), "3 1"),
+        (Which(model="m-2"), "2"),
+        (Which(connection="c-1"), "1"),
+        (Which(api_key="k-1"), "2 1"),
+        (Which(endpoint="/v1/embeddings"), "3"),
+        (Which(combo="b-1"), "2"),
+        (Which(status="error"), "3"),
+        (Which(since="2027-01-15T08:02:30.000Z", days=None), "3 2"),
+        (Which(until="2027-01-15T08:02:30.000Z", days=None), "1"),
+        (Which(provider="acme", api_key="k-1"), "1"),
+        (Which(model="", api_key="k-1"), "1"),
+        (Which(request_id="r-2"), "2"),
+        (Which(request_id="r-2", provider="acme"), ""),
+        (Which(provider="' OR 1=1 --"), ""),
+    ],
+    ids=parametrize_id,
+)
+async def test_a_filter_selects_rows(
+    store: UsageStore, reports: UsageReports, which: Which, expected: str
+) -> None:
+    await store.insert_many(
+        [
+            record(1, provider="acme", connection_id="c-1", api_key_id="k-1"),
+            record(2, provider="other", model_sent="m-2", api_key_id="k-1", combo_id="b-1"),
+            record(3, provider="acme", endpoint="/v1/embeddings", status="error"),
+        ]
+    )
+
+    rows = await reports.page(which, limit=9)
+
+    assert " ".join(row.request_id.removeprefix("r-") for row in rows) == expected
+    assert await reports.count(which) == len(expected.split())
+    if which.request_id is None:
+        assert sum(each.requests for each in await reports.sums(which)) == len(rows)

@@ -12,12 +12,14 @@ from gateway_core.storage.database import Database
 from gateway_core.storage.errors import StorageUnavailable
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite.engine import open_sqlite
-from gateway_core.storage.stores import usage_days
+from gateway_core.storage.stores import usage_sums
 from gateway_core.storage.stores.usage import UsageFilter, UsageRecord, UsageStore
 from gateway_core.storage.stores.usage_reports import UsageReports, Which
+from gateway_core.storage.stores.usage_series import Slot
+from gateway_core.storage.stores.usage_sums import Span
 
 pytestmark = pytest.mark.anyio
-FIGURES = ("requests", "input_tokens", "output_tokens", "cached_tokens", "cost")
+FIGURES = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 
 
 @pytest.fixture
@@ -43,13 +45,17 @@ def record(date: int, **fields: Any) -> UsageRecord:
     return UsageRecord(**(usual | fields))
 
 
+async def days_of(reports: UsageReports) -> list[Slot]:
+    return await reports.series.slots(Span("day", "", "~"))
+
+
 async def test_rows_with_the_same_parts_are_one_sum(
     store: UsageStore, reports: UsageReports
 ) -> None:
     row = record(1, provider="acme", model_sent="large", input_tokens=3, output_tokens=2, cost=7)
     await store.insert_many([row, row, record(1, provider="acme", model_sent="small")])
 
-    found = {each.model: each for each in await reports.days.sums()}
+    found = {each.model: each for each in await reports.sums(Which())}
 
     assert (found["large"].requests, found["large"].cost) == (2, 14)
     assert (found["large"].input_tokens, found["large"].output_tokens) == (6, 4)
@@ -59,10 +65,10 @@ async def test_rows_with_the_same_parts_are_one_sum(
 
 async def test_rows_that_come_later_are_added_up(store: UsageStore, reports: UsageReports) -> None:
     await store.insert_many([record(1, cost=1)])
-    await reports.days.sums()
+    await reports.sums(Which())
     await store.insert_many([record(1, cost=2), record(2, cost=4)])
 
-    days = await reports.days.days()
+    days = await days_of(reports)
 
     assert [(day.at, day.requests, day.cost) for day in days] == [
         ("2027-01-01", 2, 3),
@@ -75,7 +81,7 @@ async def test_only_the_days_that_are_asked_for_count(
 ) -> None:
     await store.insert_many([record(day, cost=day) for day in (1, 2, 3, 4)])
 
-    sums = await reports.days.sums("2027-01-02", "2027-01-03")
+    sums = await reports.sums(Which(days=("2027-01-02", "2027-01-03")))
 
     assert [(one.requests, one.cost) for one in sums] == [(2, 5)]
 
@@ -83,11 +89,11 @@ async def test_only_the_days_that_are_asked_for_count(
 async def test_many_rows_are_added_up_in_steps(
     store: UsageStore, reports: UsageReports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage_days, "AT_ONCE", 3)
+    monkeypatch.setattr(usage_sums, "AT_ONCE", 3)
     await store.insert_many([record(1, input_tokens=1) for _ in range(10)])
 
-    assert await reports.days.count("", usage_days.LAST_DAY) == 10
-    assert await reports.days.count("", usage_days.LAST_DAY, status="error") == 0
+    assert await reports.count(Which()) == 10
+    assert await reports.count(Which(status="error")) == 0
 
 
 async def test_a_row_without_a_day_is_of_the_one_its_time_names(
@@ -95,18 +101,18 @@ async def test_a_row_without_a_day_is_of_the_one_its_time_names(
 ) -> None:
     await store.insert_many([record(5, day="")])
 
-    assert [day.at for day in await reports.days.days()] == ["2027-01-05"]
+    assert [day.at for day in await days_of(reports)] == ["2027-01-05"]
 
 
 async def test_deleted_rows_leave_the_sums(store: UsageStore, reports: UsageReports) -> None:
     early = record(2, finished_at="2027-01-02T06:00:00.000Z", cost=1)
     await store.insert_many([record(1, cost=8), early, record(2, cost=2), record(3, cost=4)])
-    await reports.days.sums()
+    await reports.sums(Which())
 
     until = UsageFilter(until="2027-01-02T12:00:00.000Z")
     assert await reports.delete(until, "", "2027-01-02") == 2
 
-    assert [(day.at, day.cost) for day in await reports.days.days()] == [
+    assert [(day.at, day.cost) for day in await days_of(reports)] == [
         ("2027-01-02", 2),
         ("2027-01-03", 4),
     ]
@@ -124,14 +130,14 @@ async def test_sums_are_right_again_when_the_process_ended_while_rows_were_delet
     store: UsageStore, reports: UsageReports, database: Database
 ) -> None:
     await store.insert_many([record(1), record(2)])
-    await reports.days.sums()
+    await reports.sums(Which())
     stopped = UsageReports(database, Interrupted(database))
     with pytest.raises(StorageUnavailable):
         await stopped.delete(UsageFilter(until="2027-01-02"), "", "2027-01-01")
 
     later = UsageReports(database, store)
 
-    assert [day.at for day in await later.days.days()] == ["2027-01-02"]
+    assert [day.at for day in await days_of(later)] == ["2027-01-02"]
 
 
 ROWS = some.lists(
@@ -171,19 +177,21 @@ def test_sums_agree_with_the_rows_whatever_was_written_and_deleted(
 ) -> None:
     async def work(store: UsageStore, reports: UsageReports) -> None:
         await store.insert_many(first)
-        await reports.days.sums()
+        await reports.sums(Which())
         await reports.delete(UsageFilter(until=f"2027-01-{day:02}"), "", f"2027-01-{day:02}")
         await store.insert_many(second)
 
-        sums = await reports.days.sums()
-        totals = await store.totals()
+        sums = await reports.sums(Which())
+        rows = await reports.page(Which(), limit=100)
 
         for name in FIGURES:
             figure = sum(getattr(each, name) for each in sums)
-            assert figure == getattr(totals, name) >= 0
-        for provider, wanted in (await store.totals_by("provider")).items():
-            mine = [each for each in sums if each.provider == (provider or "")]
-            assert sum(each.cost for each in mine) == wanted.cost
-        assert await reports.count(Which()) == totals.requests
+            assert figure == sum(getattr(row, name) or 0 for row in rows) >= 0
+        for provider in ("", "acme", "beta"):
+            mine = [each.cost for each in sums if each.provider == provider]
+            assert sum(mine) == sum(
+                row.cost or 0 for row in rows if row.provider == (provider or None)
+            )
+        assert sum(each.requests for each in sums) == await reports.count(Which()) == len(rows)
 
     with_reports(work)

@@ -1,0 +1,2 @@
+-- What the client was answered when a call failed, without secrets.
+ALTER TABLE usage ADD COLUMN error TEXT;
