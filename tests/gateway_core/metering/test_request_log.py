@@ -81,7 +81,7 @@ def test_a_variable_wins_over_a_setting() -> None:
     settings = msgspec.structs.replace(
         Settings(), observability_max_records=7, observability_batch_size=8
     )
-    variables = {"OBSERVABILITY_MAX_RECORDS": "3", "OBSERVABILITY_MAX_JSON_SIZE": "none"}
+    variables = {"OBSERVABILITY_MAX_RECORDS": "3", "OBSERVABILITY_MAX_JSON_SIZE": "5"}
 
     found = extent({}, settings, from_environ(variables))
 
