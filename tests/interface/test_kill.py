@@ -137,7 +137,8 @@ def test_a_killed_workers_rows_are_written_by_the_one_that_replaces_it(tmp_path:
     assert other_lives
     assert set(load.answered) - set(rows) == set()
     assert len(rows) == len(set(rows))
-    assert journals(tmp_path) == []
+    # A worker that is stopped while it starts leaves an empty journal, for the next start.
+    assert [path for path in journals(tmp_path) if path.suffix != ".lock"] == []
 
 
 def check_database(data_dir: Path) -> None:
