@@ -183,6 +183,12 @@ class KeyLimits:
         self._check(key.policy, count, now)
         count.requests.append(now)
 
+    async def spent(self, key_id: str) -> KeySpent:
+        """What a key has used up to this moment, for looking at it. Raises what the database
+        raises."""
+        async with self._still():
+            return await self._sum(key_id, self.today())
+
     async def count_of(self, key_id: str) -> Count:
         """What a key has used, up to date. Raises what the database raises."""
         count = self._counts.get(key_id)
@@ -225,20 +231,23 @@ class KeyLimits:
                 return count
             day = self.today()
             try:
-                # A row written between the query and the assignment would be counted twice or
-                # not at all. One that ends in between waits by then.
                 async with self._still():
-                    spent = await self._read(key_id, day)
-                    for row in self._waiting():
-                        if row.api_key_id == key_id and row.attempts > 0:
-                            spent = spent.plus(used_by(row), row.day)
-                    count.spent = spent
+                    count.spent = await self._sum(key_id, day)
                     self._counts[key_id] = count
             except Exception:
                 if count.spent.day != day:
                     raise Unavailable("Database temporarily unavailable") from None
             count.loaded_at = self._monotonic()
             return count
+
+    async def _sum(self, key_id: str, day: str) -> KeySpent:
+        """The sums of the database and of what waits. To be called while the ledger is still: a
+        row that it writes meanwhile would be counted twice, or not at all."""
+        spent = await self._read(key_id, day)
+        for row in self._waiting():
+            if row.api_key_id == key_id and row.attempts > 0:
+                spent = spent.plus(used_by(row), row.day)
+        return spent
 
     def _check(self, policy: Policy, count: Count, now: float) -> None:
         """Raise LimitExceeded for the first limit that is reached."""

@@ -178,7 +178,7 @@ async def key_of(admin: AdminContext, identity: str) -> ApiKey:
 async def _row_of(admin: AdminContext, key: ApiKey) -> KeyRow:
     stores = admin.stores
     groups = await stores.key_groups.labels_of(key.id)
-    spent = await stores.key_usage.spent(key.id, admin.core.limits.today())
+    spent = await admin.core.limits.spent(key.id)
     return key_row(key, groups, spent.ever)
 
 
