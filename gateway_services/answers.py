@@ -42,6 +42,7 @@ class Wrapped:
         self.losses: Losses = inner.losses
         self.failure: UpstreamError | None = None
         self.following: Step | None = None
+        self.is_single = False
         self.started = self.ended = False
         self.characters = 0
 

@@ -186,6 +186,9 @@ class ServiceExchange(Exchange, Protocol):
     read in the same way. As soon as ``started`` is true the client gets what comes.
     """
 
+    is_single: bool
+    """One request is enough, whatever is answered: nothing will follow."""
+
     @property
     def following(self) -> Step | None:
         """The next request; ``None`` once nothing more is to be asked."""

@@ -21,6 +21,7 @@ _anything = msgspec.json.Decoder().decode
 class ServiceAnswer:
     """What both kinds of exchanges have in common."""
 
+    is_single = False
     following: Step | None = None
     """The next request, once an answer was read that is not the last."""
     failure: UpstreamError | None = None
@@ -86,6 +87,8 @@ class WholeExchange(ServiceAnswer):
 class PassedAnswer(ServiceAnswer):
     """The vendor's answer as it is: JSON once it is complete, events frame by frame, and other
     bytes as they come. Its media type is the vendor's."""
+
+    is_single = True
 
     def __init__(
         self, request: UpstreamRequest, count: Count, *, usage: Usage | None = None, **more: Any

@@ -22,6 +22,7 @@ class Answer:
     """An answer that is handed on when it is whole."""
 
     upstream_format = "sample"
+    is_single = True
     following = None
 
     def __init__(self, request, media_type, reads):

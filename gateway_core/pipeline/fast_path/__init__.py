@@ -23,7 +23,7 @@ from ..send import send_now
 from .driver import Driver
 from .single_account import single_account
 from .stream import StreamDriver
-from .whole import WholeDriver
+from .whole import ServiceDriver, WholeDriver
 
 __all__ = ["Driver", "begin"]
 
@@ -41,7 +41,9 @@ def begin(
     except BaseException:  # No task is cancelled here; the pipeline meets the same error.
         return None
     core.in_flight.begin(run.record)
-    return (StreamDriver if run.call.stream else WholeDriver)(run, writer)
+    if run.call.stream:
+        return StreamDriver(run, writer)
+    return (WholeDriver if run.call.kind == Kind.LLM else ServiceDriver)(run, writer)
 
 
 def _is_eligible(core: Collaborators, head: RequestHead, body: bytes) -> bool:
@@ -50,7 +52,7 @@ def _is_eligible(core: Collaborators, head: RequestHead, body: bytes) -> bool:
     if state.is_full or state.is_stopping or core.interceptors.active or core.request_log.is_on:
         return False
     endpoint = head.route.endpoint
-    if endpoint.counting is not None or endpoint.kind != Kind.LLM or not head.is_json:
+    if endpoint.counting is not None or endpoint.body != "json" or not head.is_json:
         return False
     return len(body) <= core.max_body and "content-encoding" not in head.headers
 
@@ -66,7 +68,12 @@ def _send(run: RequestRun, body: bytes) -> bool:
     if found is None:
         return False
     member, account = found
-    exchange = run.translation.open(member.target, account.credential)
+    if run.call.kind == Kind.LLM:
+        exchange = run.translation.open(member.target, account.credential)
+    else:
+        exchange = service = run.open_service(member.target, account.credential)
+        if run.call.stream or run.urls or not service.is_single:
+            return False
     key = run.record.key
     if key is not None and not key.has_limits:
         key = None

@@ -22,7 +22,14 @@ def single_account(run: RequestRun) -> tuple[Member, Account] | None:
     call, key, snapshot = run.call, run.record.key, run.snapshot
     if PIN in call.headers:
         return None
-    name = ("single", call.format, call.kind, call.model, None if key is None else key.id)
+    name = (
+        "single",
+        call.format,
+        call.kind,
+        call.action,
+        call.model,
+        None if key is None else key.id,
+    )
     held: SingleAccount | None = snapshot.memory.get(name)
     # A key that was changed is another value with the same id.
     if held is None or held.key is not key:
@@ -41,6 +48,8 @@ def _find(run: RequestRun) -> tuple[Member, Account] | None:
     """Everything that can stand in the way, but for a cooldown. Raises as planning does."""
     key, snapshot = run.record.key, run.snapshot
     plan = run.plan()
+    if plan.is_route or plan.is_final or plan.timeout is not None:
+        return None
     if plan.combo is not None or len(plan.members) > 1 or (key is not None and key.connections):
         return None
     member = plan.members[0]

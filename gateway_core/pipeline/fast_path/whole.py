@@ -1,5 +1,8 @@
 """An answer that is not streamed: sent in the callback in which its last byte arrives."""
 
+from typing import cast
+
+from ...contracts.exchange import ServiceExchange
 from ..client_response import whole_lines
 from .driver import Driver
 
@@ -35,3 +38,19 @@ class WholeDriver(Driver):
             run.finish()
         else:
             self.hand_over()
+
+
+class ServiceDriver(WholeDriver):
+    """The same for the exchange of a service, which also wants to see the head."""
+
+    __slots__ = ()
+
+    def set_result(self, result: None, /) -> None:
+        answer, exchange = self._answer, cast(ServiceExchange, self._attempt.exchange)
+        if answer.source is None and answer.status // 100 == 2:
+            try:
+                exchange.read_head(answer.headers)
+            except BaseException as error:  # As in ``WholeDriver``.
+                self.set_exception(error)
+                return
+        WholeDriver.set_result(self, result)
