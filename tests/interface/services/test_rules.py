@@ -555,8 +555,10 @@ def test_a_page_has_to_be_public(web: Served, http: httpx2.Client, url: str, sta
 def test_a_fetch_that_fails_leaves_the_accounts_other_work_alone(
     web: Served, http: httpx2.Client
 ) -> None:
-    failed = post(web, http, "/v1/web/fetch", {"url": "https://192.0.9.1/fails"})
-    again = post(web, http, "/v1/web/fetch", {"url": "https://192.0.9.1/b"})
+    # Without a model another provider, which needs no key, would be asked next.
+    named = {"model": "finder"}
+    failed = post(web, http, "/v1/web/fetch", {"url": "https://192.0.9.1/fails", **named})
+    again = post(web, http, "/v1/web/fetch", {"url": "https://192.0.9.1/b", **named})
     search = post(web, http, "/v1/search", {"query": "hi"})
 
     cooling = [name for _, name, _ in web.gateway.core.cooldowns.all_active()]
