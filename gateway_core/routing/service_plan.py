@@ -31,12 +31,15 @@ def build_service_plan(
     plan: Plan | None = snapshot.memory.get(key)
     if plan is None:
         if endpoint.chosen_by == "provider":
-            plan = _of_provider(snapshot, endpoint, name)
+            plan = provider_plan(snapshot, endpoint, name)
         elif is_routed(endpoint, name):
-            plan = Plan(members=_media_members(snapshot, endpoint), is_route=True)
+            plan = Plan(members=media_members(snapshot, endpoint), is_route=True)
         else:
-            plan = _named(snapshot, endpoint, name, default_timeout_ms)
-        members = [replace(m, cooldown=_cooldown(endpoint, m)) for m in plan.members]
+            plan = named_plan(snapshot, endpoint, name, default_timeout_ms)
+        members = [
+            replace(m, cooldown=endpoint.cooldown.replace("{provider}", m.target.provider.id))
+            for m in plan.members
+        ]
         plan = replace(
             plan,
             members=tuple(members),
@@ -74,7 +77,7 @@ def plan_for_account(
     return Plan(members=(member,), is_final=True)
 
 
-def _of_provider(snapshot: ConfigSnapshot, endpoint: Endpoint, name: str) -> Plan:
+def provider_plan(snapshot: ConfigSnapshot, endpoint: Endpoint, name: str) -> Plan:
     """A provider that is named itself. Raises BadRequest, with those that may be."""
     provider = snapshot.registry.names.get(name, "")
     if not _serves(snapshot, endpoint, provider):
@@ -122,7 +125,7 @@ def no_provider(endpoint: Endpoint) -> NoProviderForKind:
     )
 
 
-def _named(
+def named_plan(
     snapshot: ConfigSnapshot, endpoint: Endpoint, name: str, default_timeout_ms: int
 ) -> Plan:
     """The plan of a model or a combo. Raises BadRequest where nobody in it has the service."""
@@ -134,10 +137,10 @@ def _named(
         if spec.service(endpoint.kind, endpoint.action) is None:
             raise _unsupported(endpoint, spec.shown)
         return plan_resolved(snapshot, resolved, endpoint.kind, default_timeout_ms)
-    return _of_combo(snapshot, endpoint, resolved, default_timeout_ms)
+    return combo_plan(snapshot, endpoint, resolved, default_timeout_ms)
 
 
-def _of_combo(
+def combo_plan(
     snapshot: ConfigSnapshot, endpoint: Endpoint, resolved: Resolved, default_timeout_ms: int
 ) -> Plan:
     combo = resolved.combo
@@ -159,7 +162,7 @@ def _of_combo(
     return replace(plan, members=members, strategy=strategy)
 
 
-def _media_members(snapshot: ConfigSnapshot, endpoint: Endpoint) -> tuple[Member, ...]:
+def media_members(snapshot: ConfigSnapshot, endpoint: Endpoint) -> tuple[Member, ...]:
     """The saved route's models that are available, or every connected one of the kind.
 
     Raises NoProviderForKind.
@@ -171,7 +174,7 @@ def _media_members(snapshot: ConfigSnapshot, endpoint: Endpoint) -> tuple[Member
         for name in names
     ]
     if saved:
-        found: Iterable[Member] = _available(snapshot, endpoint, saved)
+        found: Iterable[Member] = available_members(snapshot, endpoint, saved)
     else:
         found = (
             Member(target, f"{target.provider.id}/{target.model.id}")
@@ -183,7 +186,7 @@ def _media_members(snapshot: ConfigSnapshot, endpoint: Endpoint) -> tuple[Member
     return members
 
 
-def _available(
+def available_members(
     snapshot: ConfigSnapshot, endpoint: Endpoint, names: Iterable[str]
 ) -> Iterator[Member]:
     """The models of a saved route that can be called now."""
@@ -209,7 +212,3 @@ def _serves(snapshot: ConfigSnapshot, endpoint: Endpoint, provider: str) -> bool
 
 def _unsupported(endpoint: Endpoint, provider: str) -> GatewayError:
     return BadRequest(f"Provider '{provider}' does not support {title(endpoint)}.", param="model")
-
-
-def _cooldown(endpoint: Endpoint, member: Member) -> str:
-    return endpoint.cooldown.replace("{provider}", member.target.provider.id)
