@@ -1,7 +1,8 @@
 """Laya: a decision engine on the operator's own machine.
 
-Its endpoint and models: the engine's own documentation. The account's ``baseUrl`` names another
-server, of which only the origin counts.
+API reference: https://api.typesafe.ai is the hosted engine with the same endpoint.
+
+The account's ``baseUrl`` names another server, of which only the origin counts.
 """
 
 from urllib.parse import urlsplit
