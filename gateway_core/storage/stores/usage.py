@@ -171,7 +171,8 @@ def _row(behind: int, record: UsageRecord) -> tuple[Any, ...]:
     values = astuple(record)
     dropped = msgspec.json.encode(record.dropped).decode() if record.dropped else "[]"
     if record.units:
-        return (behind, *values[:-2], msgspec.json.encode(record.units).decode(), dropped)
+        units = msgspec.json.encode(record.units).decode()
+        return (behind, *values[:-3], units, record.error, dropped)
     return (behind, *values[:-1], dropped)
 
 

@@ -37,6 +37,7 @@ FULL = UsageRecord(
     attempts=3,
     error="Upstream broke off",
     dropped=("top_k", "seed"),
+    units={"images": 2.0},
 )
 
 
