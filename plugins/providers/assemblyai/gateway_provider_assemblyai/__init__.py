@@ -75,7 +75,6 @@ ASSEMBLYAI = ProviderSpec(
     base_url="https://api.assemblyai.com/v2",
     auth=Auth(header="authorization", scheme="raw"),
     environment=("ASSEMBLYAI_API_KEY",),
-    passthrough_models=True,
     models=(*listeners(0.21, "universal-3-pro"), *listeners(0.15, "universal-2")),
     services=(Service(Kind.TRANSCRIPTION, TRANSCRIPTION),),
 )

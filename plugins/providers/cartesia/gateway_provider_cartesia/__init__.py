@@ -64,7 +64,6 @@ CARTESIA = ProviderSpec(
     headers={"cartesia-version": "2024-06-10"},
     auth=Auth(header="x-api-key", scheme="raw"),
     environment=("CARTESIA_API_KEY",),
-    passthrough_models=True,
     models=(
         Model("sonic-3", kind=Kind.SPEECH),
         Model("sonic-2", kind=Kind.SPEECH),

@@ -32,7 +32,6 @@ COQUI = ProviderSpec(
     base_url="http://localhost:5002/api",
     auth=Auth(type="none"),
     environment_data={"COQUI_BASE_URL": "baseUrl"},
-    passthrough_models=True,
     models=(Model("tts", kind=Kind.SPEECH),),
     services=(
         Service(

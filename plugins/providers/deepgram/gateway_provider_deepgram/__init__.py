@@ -105,7 +105,6 @@ DEEPGRAM = ProviderSpec(
     base_url="https://api.deepgram.com/v1",
     auth=Auth(header="authorization", prefix="Token"),
     environment=("DEEPGRAM_API_KEY",),
-    passthrough_models=True,
     models=(
         *voices(0.03, "aura-2-thalia-en", "aura-2-andromeda-en", "aura-2-helena-en"),
         *voices(0.03, "aura-2-apollo-en", "aura-2-arcas-en", "aura-2-aries-en"),

@@ -104,7 +104,6 @@ ELEVENLABS = ProviderSpec(
     base_url="https://api.elevenlabs.io/v1",
     auth=Auth(header="xi-api-key", scheme="raw"),
     environment=("ELEVENLABS_API_KEY",),
-    passthrough_models=True,
     models=(
         Model("eleven_v3", kind=Kind.SPEECH),
         Model("eleven_multilingual_v2", kind=Kind.SPEECH),

@@ -40,7 +40,6 @@ FISH_AUDIO = ProviderSpec(
     name="Fish Audio",
     base_url="https://api.fish.audio/v1",
     environment=("FISH_API_KEY", "FISH_AUDIO_API_KEY"),
-    passthrough_models=True,
     models=(
         Model("s2.1-pro", kind=Kind.SPEECH),
         Model("s2-pro", kind=Kind.SPEECH),

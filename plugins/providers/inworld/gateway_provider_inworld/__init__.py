@@ -82,7 +82,6 @@ INWORLD = ProviderSpec(
     base_url="https://api.inworld.ai",
     auth=Auth(header="authorization", prefix="Basic"),
     environment=("INWORLD_API_KEY",),
-    passthrough_models=True,
     models=(
         *speakers(10, "inworld-tts-1.5-max"),
         *speakers(5, "inworld-tts-1.5-mini"),

@@ -16,7 +16,6 @@ LOCAL_WHISPER = ProviderSpec(
     auth=Auth(type="none"),
     environment_data={"LOCAL_WHISPER_BASE_URL": "baseUrl"},
     timeout_ms=600_000,
-    passthrough_models=True,
     models=(Model("whisper-1", kind=Kind.TRANSCRIPTION),),
     services=(completions_service("stt"), completions_service("stt/translation")),
     free=True,

@@ -53,7 +53,6 @@ PLAYHT = ProviderSpec(
     auth=Auth(scheme="query"),
     environment=("PLAY_HT_API_KEY",),
     environment_data={"PLAY_HT_USER_ID": "userId"},
-    passthrough_models=True,
     models=(
         Model("PlayDialog", kind=Kind.SPEECH),
         Model("Play3.0-mini", kind=Kind.SPEECH),

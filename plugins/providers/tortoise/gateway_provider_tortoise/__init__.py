@@ -24,7 +24,6 @@ TORTOISE = ProviderSpec(
     base_url="http://localhost:5000/api",
     auth=Auth(type="none"),
     environment_data={"TORTOISE_BASE_URL": "baseUrl"},
-    passthrough_models=True,
     models=(Model("tortoise", kind=Kind.SPEECH),),
     services=(
         Service(
