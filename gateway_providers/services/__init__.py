@@ -5,11 +5,24 @@ from .completions import COMPLETIONS, PassThroughService, StatusService, complet
 from .exchanges import PassedAnswer, WholeExchange
 from .forms import content_of, field, file_part, write_form
 from .requests import service_url, vendor_request
+from .speech import (
+    AUDIO_TYPES,
+    Speech,
+    Voice,
+    count_characters,
+    count_seconds,
+    gender_of,
+    list_voices,
+    model_and_voice,
+    read_recording,
+    read_speech,
+)
 from .translated import Again, BytesService, Content, Form, JsonService, Question
 from .usages import count_of, read_usage
 from .web import Search, fetch_model, option_of, present, read_search, rows_of, search_model
 
 __all__ = [
+    "AUDIO_TYPES",
     "COMPLETIONS",
     "Again",
     "BytesService",
@@ -20,17 +33,26 @@ __all__ = [
     "PassedAnswer",
     "Question",
     "Search",
+    "Speech",
     "StatusService",
+    "Voice",
     "WholeExchange",
     "completions_service",
     "content_of",
+    "count_characters",
     "count_of",
+    "count_seconds",
     "fetch_model",
     "field",
     "file_part",
+    "gender_of",
+    "list_voices",
+    "model_and_voice",
     "option_of",
     "present",
+    "read_recording",
     "read_search",
+    "read_speech",
     "read_usage",
     "rows_of",
     "search_model",

@@ -96,8 +96,8 @@ class JsonService(Struct, frozen=True, kw_only=True):
     """``None`` takes the vendor's."""
     method: str = "POST"
     """The HTTP method of the first request."""
-    headers: Mapping[str, str] = {}
-    """Besides the vendor's own."""
+    headers: Mapping[str, str] | Callable[[Question], Mapping[str, str]] = {}
+    """Besides the vendor's own; a function where they depend on the question."""
     interval: float = 2.0
     """Seconds between two looks at a job."""
     deadline: float | None = None
@@ -160,7 +160,7 @@ class JsonService(Struct, frozen=True, kw_only=True):
             body,
             method=method,
             media_type=media_type,
-            headers=self.headers,
+            headers=headers_of(self.headers, question),
         )
 
 
@@ -227,8 +227,8 @@ class BytesService(Struct, frozen=True, kw_only=True):
     """What is known of a call's use from the question alone; the answer is ``None``."""
     base_url: str | None = None
     """``None`` takes the vendor's."""
-    headers: Mapping[str, str] = {}
-    """Besides the vendor's own."""
+    headers: Mapping[str, str] | Callable[[Question], Mapping[str, str]] = {}
+    """Besides the vendor's own; a function where they depend on the question."""
 
     def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
         question = question_of(call, target, credential)
@@ -236,7 +236,12 @@ class BytesService(Struct, frozen=True, kw_only=True):
         body, media_type = body_of(self.write(question))
         url = service_url(target, credential, path, self.base_url)
         request = vendor_request(
-            target, credential, url, body, media_type=media_type, headers=self.headers
+            target,
+            credential,
+            url,
+            body,
+            media_type=media_type,
+            headers=headers_of(self.headers, question),
         )
         return PassedAnswer(
             request,
@@ -252,6 +257,13 @@ def question_of(call: Call, target: Target, credential: Credential) -> Question:
     """A call, with its members decoded."""
     members = {n: _anything(v) for n, v in call.members.items() if n.lower() != "model"}
     return Question(call, target, credential, members, Losses())
+
+
+def headers_of(
+    headers: Mapping[str, str] | Callable[[Question], Mapping[str, str]], question: Question
+) -> Mapping[str, str]:
+    """A service's headers for one question."""
+    return headers(question) if callable(headers) else headers
 
 
 def body_of(written: Mapping[str, Any] | Content | Form) -> tuple[bytes | BodyParts, str]:

@@ -19,7 +19,7 @@ Connected = Callable[..., Any]
 
 @contextmanager
 def connect(
-    folder: Path, script: Script, specs: Specs, *providers: str, **more: Any
+    folder: Path, script: Script, specs: Specs, *providers: str, key: str = KEY, **more: Any
 ) -> Iterator[Served]:
     """Serve, with an account for each provider whose base URL is the vendor's ``/v1``."""
     with serve_gateway(
@@ -30,7 +30,7 @@ def connect(
             core = here.gateway.core
             own = {"baseUrl": f"{here.vendors['vendor'].url}/v1"}
             for provider in providers:
-                data = {"apiKey": KEY, "providerSpecificData": own}
+                data = {"apiKey": key, "providerSpecificData": own}
                 new = NewConnection(provider=provider, name=provider, data=data)
                 await core.stores.connections.create(new)
             await core.stores.settings.patch({"requireLogin": False})

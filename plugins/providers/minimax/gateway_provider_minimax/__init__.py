@@ -6,13 +6,17 @@ Chat completions: https://platform.minimax.io/docs/api-reference/text-openai-api
 On the messages wire thinking comes apart from the answer; the other two are for
 clients that speak them. The Chinese platform is a provider of its own, because
 its keys are.
+
+Prices of speech: https://platform.minimax.io/docs/guides/pricing-paygo
 """
 
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
+
+from .audio import audio_services
 
 
 def chat(context: int, *ids: str) -> Iterator[Model]:
@@ -23,6 +27,13 @@ def chat(context: int, *ids: str) -> Iterator[Model]:
 def other(kind: Kind, *ids: str) -> Iterator[Model]:
     for id in ids:
         yield Model(id, kind=kind)
+
+
+def speech(*ids: str) -> Iterator[Model]:
+    for id in ids:
+        dollars = 100 if id.endswith("-hd") else 60
+        price = Price(units={"characters": dollars / 1_000_000})
+        yield Model(id, kind=Kind.SPEECH, price=price)
 
 
 MINIMAX = ProviderSpec(
@@ -42,11 +53,12 @@ MINIMAX = ProviderSpec(
         *other(Kind.IMAGE, "image-01"),
         *other(Kind.VIDEO, "MiniMax-H3", "MiniMax-H3-Max", "MiniMax-Hailuo-2.3"),
         *other(Kind.VIDEO, "MiniMax-Hailuo-2.3-Fast", "MiniMax-Hailuo-02"),
-        *other(Kind.SPEECH, "speech-2.8-hd", "speech-2.8-turbo", "speech-2.6-hd"),
-        *other(Kind.SPEECH, "speech-2.6-turbo", "speech-02-hd", "speech-02-turbo"),
+        *speech("speech-2.8-hd", "speech-2.8-turbo", "speech-2.6-hd"),
+        *speech("speech-2.6-turbo", "speech-02-hd", "speech-02-turbo"),
         *other(Kind.TRANSCRIPTION, "asr-1.0"),
         *other(Kind.MUSIC, "music-3.0", "music-2.6", "music-cover"),
     ),
+    services=audio_services("https://api.minimax.io/v1"),
     options={"reasoning": "none"},
 )
 
@@ -58,6 +70,7 @@ CHINA = replace(
     other_formats={"openai": "https://api.minimaxi.com/v1"},
     responses_url=None,
     models_url="https://api.minimaxi.com/v1/models",
+    services=audio_services("https://api.minimaxi.com/v1"),
     environment=(),
 )
 

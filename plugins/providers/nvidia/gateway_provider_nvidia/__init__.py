@@ -5,12 +5,18 @@ API reference: https://docs.api.nvidia.com/nim/reference/llm-apis
 Behind every model stands a server of its own, and most refuse members they do
 not know. How thinking is switched on differs from model to model, so a wish
 for it is not passed on to them.
+
+Transcription: https://docs.nvidia.com/nim/riva/asr/latest/getting-started.html
+Speech is sent in the words of the gateway's contract: what is documented of the hosted voices is
+gRPC alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import BytesService, Question, count_characters, read_speech
 
 
 def chat(*ids: str, vision: bool | None = None) -> Iterator[Model]:
@@ -18,6 +24,14 @@ def chat(*ids: str, vision: bool | None = None) -> Iterator[Model]:
         yield Model(id, vision=vision)
 
 
+def write_speech(question: Question) -> Mapping[str, Any]:
+    speech = read_speech(question, voice="default", formats=("wav",))
+    return {"input": {"text": speech.text}, "voice": speech.voice, "model": speech.model}
+
+
+SPEECH = BytesService(
+    path="/audio/speech", write=write_speech, media_type="audio/wav", usage=count_characters
+)
 NVIDIA = openai_compatible(
     ProviderSpec(
         id="nvidia",
@@ -45,7 +59,9 @@ NVIDIA = openai_compatible(
         ),
         drop=("client_metadata", "metadata", "prompt_cache_key", "service_tier", "store"),
         options={"max_tokens": True, "reasoning": "none"},
-    )
+        services=(Service(Kind.SPEECH, SPEECH),),
+    ),
+    services=("stt",),
 )
 
 
