@@ -46,12 +46,14 @@ class PassThroughService:
         media_type: str = JSON,
         base_url: str | None = None,
         batch_limit: int | None = None,
+        rename: Mapping[str, str] = {},
     ) -> None:
         """``path`` is below ``base_url``, or else below the vendor's. ``media_type`` is of an
         answer whose vendor names none. ``batch_limit`` is the most inputs of one request for
-        embeddings; a longer list is sent in several requests."""
+        embeddings; a longer list is sent in several requests. ``rename`` is of members that the
+        vendor calls something else."""
         self._path, self._units, self._media_type = path, units, media_type
-        self._base_url, self._batch_limit = base_url, batch_limit
+        self._base_url, self._batch_limit, self._rename = base_url, batch_limit, rename
 
     def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
         losses = Losses()
@@ -62,6 +64,8 @@ class PassThroughService:
             body, media_type = write_form(named_parts(call.form, target, losses))
         else:
             members, media_type = named(call.members, target, losses), JSON
+            for name in self._rename.keys() & members.keys():
+                members.setdefault(self._rename[name], members.pop(name))
             if self._batch_limit is not None:
                 ask = partial(vendor_request, target, credential, url)
                 split = split_embeddings(members, self._batch_limit, ask, count)

@@ -9,7 +9,10 @@ from gateway_core import UpstreamError
 from gateway_formats import hints
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-_WORDS = ("message", "msg", "detail", "error", "error_message", "status_message", "title")
+_WORDS = (
+    *("message", "msg", "detail", "error", "errors"),
+    *("error_message", "status_message", "title"),
+)
 _anything = msgspec.json.Decoder().decode
 
 

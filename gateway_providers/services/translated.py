@@ -69,8 +69,8 @@ class Form(Struct, frozen=True):
 class Again(Struct, frozen=True, kw_only=True):
     """The answer is not there yet: what to ask next."""
 
-    path: str
-    """Below the base URL, or a whole address."""
+    path: str | None = None
+    """Below the base URL, or a whole address; ``None`` asks what was asked last once more."""
     members: Mapping[str, Any] | None = None
     """Sent as JSON; ``None`` for a GET."""
     is_public: bool = False
@@ -134,6 +134,15 @@ class JsonService(Struct, frozen=True, kw_only=True):
             losses=question.losses,
         )
 
+    def next_request(self, question: Question, again: Again) -> UpstreamRequest | None:
+        """What is to be asked next; ``None`` for the same as before."""
+        if again.path is None:
+            return None
+        method = "GET" if again.members is None else "POST"
+        return self.request(
+            question, again.path, again.members or {}, method, is_public=again.is_public
+        )
+
     def request(
         self,
         question: Question,
@@ -173,7 +182,7 @@ class TranslatedAnswer(WholeExchange):
     def __init__(self, request: UpstreamRequest, service: JsonService, question: Question) -> None:
         format = question.target.provider.format
         super().__init__(request, upstream_format=format, losses=question.losses)
-        self._service, self._question = service, question
+        self._service, self._question, self._asked = service, question, request
 
     def read_head(self, headers: Mapping[str, str]) -> None:
         kind = plain_type(headers.get("content-type", ""))
@@ -188,11 +197,9 @@ class TranslatedAnswer(WholeExchange):
             # A vendor that answers otherwise than it says: the function reads what is not there.
             raise UpstreamError("The upstream's answer cannot be read") from error
         if isinstance(found, Again):
-            method = "GET" if found.members is None else "POST"
+            self._asked = service.next_request(question, found) or self._asked
             self.following = Step(
-                request=service.request(
-                    question, found.path, found.members or {}, method, is_public=found.is_public
-                ),
+                request=self._asked,
                 delay=service.interval if found.is_job else 0.0,
                 deadline=service.deadline,
                 is_public=found.is_public,

@@ -24,6 +24,7 @@ SECRET = "key-0123456789"
 
 ACCOUNTS = {
     "azure-openai": {"azureEndpoint": "https://resource.openai.azure.com"},
+    "cloudflare-ai": {"accountId": "0123456789abcdef"},
     "vertex": {"project": "project-1"},
 }
 """Vendor data without which an account cannot be used."""
