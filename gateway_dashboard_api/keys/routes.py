@@ -1,5 +1,6 @@
 """Gateway keys: list, create, show, change, delete, reveal, and what they have used (4.12)."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from msgspec import UNSET
@@ -15,7 +16,7 @@ from gateway_core.identity.policy import read
 from gateway_core.routing.model_resolver import FAMILIES
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
-from gateway_core.storage.stores.key_usage import NOTHING
+from gateway_core.storage.stores.key_usage import NOTHING, Spent, spent_of
 from gateway_core.storage.stores.keys import ApiKey, KeyChange
 
 from ..admin_context import AdminContext
@@ -84,13 +85,23 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def list_keys(admin: AdminContext, request: Request) -> Response:
     """List every key, and the accounts that keys may be bound to."""
     stores = admin.stores
-    labels, spent = await stores.key_groups.labels(), await stores.key_usage.ever()
+    labels, spent = await stores.key_groups.labels(), await _spent_ever(admin)
     keys = [
         key_row(key, labels.get(key.id, ()), spent.get(key.id, NOTHING))
         for key in await stores.keys.list()
     ]
     accounts = [account_row(each) for each in await stores.connections.list()]
     return json_answer(KeyList(keys=tuple(keys), connections=tuple(accounts)))
+
+
+async def _spent_ever(admin: AdminContext) -> Mapping[str, Spent]:
+    """What each key has used in its whole life, with the rows that the database has not yet."""
+    ledger = admin.core.ledger
+    async with ledger.paused():
+        spent = dict(await admin.stores.key_usage.ever())
+        for identity, _, used in spent_of(ledger.waiting):
+            spent[identity] = spent.get(identity, NOTHING).plus(used)
+    return spent
 
 
 async def create_key(admin: AdminContext, request: Request) -> Response:
@@ -165,10 +176,9 @@ async def key_of(admin: AdminContext, identity: str) -> ApiKey:
 
 
 async def _row_of(admin: AdminContext, key: ApiKey) -> KeyRow:
-    stores = admin.stores
-    groups = await stores.key_groups.labels_of(key.id)
-    spent = await stores.key_usage.spent(key.id, admin.core.limits.today())
-    return key_row(key, groups, spent.ever)
+    groups = await admin.stores.key_groups.labels_of(key.id)
+    used = await admin.core.limits.count_of(key.id)
+    return key_row(key, groups, used.spent.ever)
 
 
 async def _permit_labels(admin: AdminContext, request: Request, change: KeyChange) -> None:
