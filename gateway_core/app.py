@@ -54,6 +54,7 @@ from .routing.account_selection import RoundRobin
 from .routing.cooldown_writer import CooldownWriter
 from .routing.cooldowns import Cooldowns
 from .routing.environment_accounts import adopt, variables_read
+from .routing.provider_limits import ProviderLimits
 from .routing.snapshot import ConfigSnapshot
 from .routing.snapshot_loader import SnapshotLoader
 from .routing.strategies import MemberOrder
@@ -210,6 +211,7 @@ async def _collaborators(
         network=network,
         cooldowns=cooldowns,
         round_robin=RoundRobin(),
+        provider_limits=ProviderLimits(),
         order=MemberOrder(cooldowns, time.monotonic, random.Random()),  # spreads load, no secret
         ledger=ledger,
         prices=prices,

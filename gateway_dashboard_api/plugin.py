@@ -19,7 +19,7 @@ from .keys import groups as key_groups
 from .keys import routes as keys
 from .login import mfa, oidc, session_list
 from .login import routes as login
-from .models import availability, prices, visibility
+from .models import availability, first_answers, prices, visibility
 from .models import custom as custom_models
 from .models import media as media_routes
 from .models import routes as models
@@ -84,7 +84,12 @@ def routes_of(core: Core) -> list[Guarded]:
 def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
-        async with retention_runs.daily(host.core), console.capture_log(host.core):
+        core = host.core
+        async with (
+            retention_runs.daily(core),
+            console.capture_log(core),
+            first_answers.awaited(core),
+        ):
             yield
 
     return running()

@@ -122,6 +122,15 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             whole(0),
         ),
     ] = 0
+    concurrency_gate_timeout_ms: Annotated[
+        int,
+        variable(
+            "CONCURRENCY_GATE_TIMEOUT_MS",
+            "How long a call waits for a place at a provider that providerConcurrencyLimits "
+            "names, before it gets 429.",
+            SOME_MS,
+        ),
+    ] = 120_000
     backoff_base_ms: Annotated[
         int,
         variable(

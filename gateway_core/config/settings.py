@@ -163,11 +163,18 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         setting("Providers whose rate limit counts for every account behind one proxy pool."),
     ] = ()
     provider_concurrency_limits: Annotated[
-        Mapping[str, Count], setting("Calls at once to a provider; 0 is no limit.")
+        Mapping[str, Count],
+        setting(
+            "Calls at once to a provider, by its id or prefix, in each process; others wait up to "
+            "CONCURRENCY_GATE_TIMEOUT_MS for a place. 0 is no limit."
+        ),
     ] = {}
     rpm_by_provider: Annotated[
         Mapping[str, Annotated[int, Meta(ge=0, le=10_000)]],
-        setting("Calls a minute to a provider; 0 is no limit."),
+        setting(
+            "Calls a minute to a provider, by its id or prefix, in each process; others get 429 "
+            "with Retry-After. 0 is no limit, not even the provider's own."
+        ),
     ] = {}
 
     outbound_proxy_enabled: Annotated[

@@ -30,7 +30,6 @@ REFUSED: Mapping[str, tuple[frozenset[str], str]] = {
     "RESPONSE_BODY_TIMEOUT_MS": (frozenset(), "set PROVIDER_BODY_TIMEOUT_MS"),
     "MAX_PROVIDER_BODY_BYTES": (frozenset(), "the limit is 64 MiB; unset it"),
     "MAX_RESPONSES_OUTPUT_ITEMS": (frozenset(), "items are not counted; unset it"),
-    "CONCURRENCY_GATE_TIMEOUT_MS": (frozenset(), _LATER),
     "OLLAMA_LOCAL_CONNECT_TIMEOUT_MS": (frozenset(), "set FETCH_CONNECT_TIMEOUT_MS"),
     "GEMINI_NATIVE_TTS_FETCH_TIMEOUT_MS": (frozenset(), _LATER),
     "VIDEO_FETCH_TIMEOUT_MS": (frozenset(), _LATER),
@@ -64,8 +63,13 @@ IGNORED = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 """Variables that other programs on a machine need too; a proxy would see every credential."""
 
 SETTINGS = (
-    *("egressBucketedProviders", "providerConcurrencyLimits", "rpmByProvider"),
-    *("upstreamProxyConfig", "tunnelEnabled", "tunnelProvider", "tailscaleEnabled"),
+    *(
+        "egressBucketedProviders",
+        "upstreamProxyConfig",
+        "tunnelEnabled",
+        "tunnelProvider",
+        "tailscaleEnabled",
+    ),
     *("cloudEnabled", "cloudUrl", "rtkEnabled", "cavemanEnabled", "ponytailEnabled"),
     *("headroomEnabled", "pxpipeEnabled", "dnsToolEnabled", "claudeClassifierCompat"),
     "ccFilterNaming",

@@ -232,6 +232,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Sent with every request; names in lower case."""
     timeout_ms: float | None = None
     """Until the first byte of an answer."""
+    calls_per_minute: int | None = None
+    """What the vendor allows an account; more are refused here, unless a setting says otherwise."""
 
     auth: Auth = Auth()
     """How a key rides on a request."""

@@ -16,6 +16,7 @@ from ..contracts.errors import (
     Unauthorized,
     UnknownModel,
 )
+from ..contracts.kinds import Kind, read_kind
 from ..identity.access import Access
 from ..identity.caller import Caller
 from ..identity.credentials import CALLER, check_key
@@ -25,10 +26,10 @@ from ..routing.model_listing import (
     Row,
     cli_list,
     generative_list,
-    listed_kinds,
     local_server_list,
     messages_list,
     messages_row,
+    named_kind,
     of_kind,
     rows,
     usual,
@@ -127,10 +128,11 @@ class Catalog:
     async def some(self, request: Request) -> Response:
         """The rows of one kind, or one row by its prefixed id."""
         name = request.path_params["name"].strip("/")
-        if name in listed_kinds(self._core.snapshot):
+        kind = named_kind(self._core.snapshot, name)
+        if kind is not None:
             if request.method == "HEAD":
                 return probed()
-            return json_answer(self._list(request, of_kind(self._rows(request), name)))
+            return json_answer(self._list(request, of_kind(self._rows(request), kind)))
         if VERSION_HEADER in request.headers:
             return self._answer(request, lambda: messages_row(self._decorated(request, name)))
         if "/" not in name and not any(row["id"] == name for row in self._rows(request)):
@@ -201,7 +203,8 @@ class Catalog:
         spellings = {name}
         if slash and spec is not None:
             spellings.add(f"{spec.alias or spec.id}/{rest}")
+        word = read_kind(kind) if kind else None
         for row in self._rows(request):
-            if row["id"] in spellings and kind in (None, row.get("kind", "llm")):
+            if row["id"] in spellings and word in (None, row.get("kind", Kind.LLM)):
                 return row
         raise UnknownModel(f"Model {name} is not in the catalog")

@@ -11,6 +11,7 @@ from ..contracts.exchange import Exchange, UpstreamResponse
 from ..metering.request_record import RequestRecord
 from ..routing.failure_rules import classify
 from ..routing.plan import Member
+from ..routing.provider_limits import Gate
 from ..routing.snapshot import Account, ConfigSnapshot
 from ..upstream.transport import is_over
 from .context import Collaborators
@@ -34,6 +35,8 @@ class Attempt:
     """Bytes of a stream read before any of them was part of an answer."""
     is_complete = False
     """The response was read to its end, and the exchange closed."""
+    gate: Gate | None = None
+    """Of a provider whose calls are limited, while this is one of them."""
 
     def __init__(self, member: Member, account: Account, exchange: Exchange) -> None:
         self.member, self.account, self.exchange = member, account, exchange
@@ -82,6 +85,12 @@ class Attempt:
         if len(self.pending) > UNMEANT_LIMIT or self.taken > UNREAD_LIMIT:
             raise UpstreamError("The upstream sent nothing that means anything")
         return False
+
+    def leave(self) -> None:
+        """It counts no longer among its provider's calls."""
+        gate, self.gate = self.gate, None
+        if gate is not None:
+            gate.leave()
 
     @property
     def is_read(self) -> bool:

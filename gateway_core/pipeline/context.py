@@ -18,6 +18,7 @@ from ..plugins import PluginSettings
 from ..plugins.registry import Registry
 from ..routing.account_selection import RoundRobin
 from ..routing.cooldowns import Cooldowns
+from ..routing.provider_limits import ProviderLimits
 from ..routing.snapshot import ConfigSnapshot
 from ..routing.strategies import MemberOrder
 from ..storage.stores import Stores
@@ -49,6 +50,7 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     network: Network
     cooldowns: Cooldowns
     round_robin: RoundRobin
+    provider_limits: ProviderLimits
     order: MemberOrder
     ledger: Ledger
     prices: Prices

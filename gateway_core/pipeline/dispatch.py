@@ -29,6 +29,7 @@ from ..metering.request_record import RequestRecord
 from ..routing.account_selection import AccountConstraints, eligible
 from ..routing.cooldowns import Cooldown
 from ..routing.plan import Member
+from ..routing.provider_limits import ProviderFull
 from ..routing.snapshot import Account, ConfigSnapshot
 from ..upstream.proxies import proxy_of
 from ..upstream.redaction import redact, secrets_of
@@ -114,6 +115,9 @@ class Refusals:
         self.unconnected: list[str] = []
         self.unfit: Unsendable | None = None
 
+    def is_last(self, member: Member) -> bool:
+        return member is self._members[-1]
+
     def verdict(self, now: float) -> GatewayError:
         soonest = min((cooldown.until for _, cooldown in self.cooldowns), default=None)
         wait = None if soonest is None else max(1.0, soonest - now)
@@ -177,9 +181,15 @@ async def _ask_member(
             continue
         first = None  # What was sent ahead is read once.
         try:
-            attempt = await _ask_account(core, member, account, job, record, sent)
+            attempt = await _ask_in_place(
+                core, snapshot, member, account, job, record, sent, is_last=refusals.is_last(member)
+            )
             core.cooldowns.record_success(account.id, member.resting)
             return attempt
+        except ProviderFull as full:  # So it is for its other accounts.
+            until = core.clock() + full.wait
+            refusals.cooldowns.append((target, Cooldown(until, 0, 429, full.reason)))
+            break
         except Unsendable as error:
             refusals.unfit = error
             break
@@ -203,6 +213,44 @@ async def _ask_member(
             refusals.last = broken(core, target.provider, account, error)
             break
     raise MemberFailed
+
+
+async def _ask_in_place(
+    core: Collaborators,
+    snapshot: ConfigSnapshot,
+    member: Member,
+    account: Account,
+    job: Job,
+    record: RequestRecord,
+    sent: FirstAttempt | None,
+    *,
+    is_last: bool,
+) -> Attempt:
+    """Ask when the provider's limits let another call in. Raises ProviderFull where they do not.
+
+    A place is waited for only where no other member can be asked instead.
+    """
+    provider, settings = member.target.provider, snapshot.settings
+    gate = None
+    # Mostly nothing is limited, and then no gate is looked for.
+    if (
+        settings.provider_concurrency_limits
+        or settings.rpm_by_provider
+        or provider.calls_per_minute
+    ):
+        gate = core.provider_limits.gate(provider, settings)
+    if gate is None:
+        return await _ask_account(core, member, account, job, record, sent)
+    await gate.enter(core.environment.concurrency_gate_timeout_ms / 1000 if is_last else 0)
+    try:
+        attempt = await _ask_account(core, member, account, job, record, sent)
+    except BaseException:
+        gate.leave()
+        raise
+    attempt.gate = gate
+    if attempt.is_complete:
+        attempt.leave()
+    return attempt
 
 
 async def _ask_account(

@@ -298,6 +298,8 @@ class RequestRun:
         """The request is over, whatever became of it: one row in the ledger."""
         core, record = self.core, self.record
         self.write_row()
+        if self.is_answering and self.attempt.gate is not None:
+            self.attempt.leave()
         if self.form is not None:
             self.form.close()
         core.in_flight.end(record)

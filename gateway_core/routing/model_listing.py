@@ -6,7 +6,7 @@ Unknown values are left out, never null or zero.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..contracts.kinds import Kind
+from ..contracts.kinds import Kind, read_kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec
 from .model_resolver import FAMILIES, family_members
@@ -26,10 +26,17 @@ KINDS = frozenset({"web", *(kind.value for kind in Kind if kind not in (Kind.LLM
 
 
 def listed_kinds(snapshot: ConfigSnapshot) -> frozenset[str]:
-    """The words that filter the catalog, those of plugins too."""
+    """The words that filter the catalog: also those of chat, of the two that ``web`` stands for
+    and of plugins, because rows show them."""
     formats = snapshot.registry.formats.values()
     brought = {endpoint.kind for wire in formats for endpoint in wire.endpoints}
-    return KINDS | (brought - {Kind.LLM, *_WEB})
+    return KINDS | {Kind.LLM, *_WEB} | brought
+
+
+def named_kind(snapshot: ConfigSnapshot, word: str) -> str | None:
+    """The kind that a word names, in any spelling (``imageToText``); ``None`` if it names none."""
+    kind = read_kind(word)
+    return kind if word and kind in listed_kinds(snapshot) else None
 
 
 def rows(snapshot: ConfigSnapshot, created: int) -> list[Row]:
@@ -57,8 +64,8 @@ def usual(models: Iterable[Row]) -> list[Row]:
 
 
 def of_kind(models: Iterable[Row], kind: str) -> list[Row]:
-    kinds = ("web", "webSearch", "webFetch", *_WEB) if kind == "web" else (kind,)
-    return [row for row in models if row.get("kind") in kinds]
+    kinds = _WEB if kind == "web" else (kind,)
+    return [row for row in models if row.get("kind", Kind.LLM) in kinds]
 
 
 def combo_row(name: str, created: int, kind: str | None = None) -> Row:
@@ -70,7 +77,8 @@ def combo_row(name: str, created: int, kind: str | None = None) -> Row:
         "owned_by": COMBO,
         "name": name,
     }
-    return row | ({"kind": kind} if kind else {})
+    # It is stored as the operator has spelled it.
+    return row | ({"kind": str(read_kind(kind))} if kind else {})
 
 
 def model_row(spec: ProviderSpec, model: Model, created: int) -> Row:

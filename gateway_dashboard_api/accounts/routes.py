@@ -25,6 +25,7 @@ from ..admin_context import AdminContext
 from ..answers import Message, Success
 from ..destinations import permit_all
 from ..endpoint import endpoint
+from ..models.sync import sync_own_server
 from ..pagination import page_of, pagination
 from ..requests import read_json, read_query, strip
 from .bodies import (
@@ -187,6 +188,7 @@ async def create_connection(admin: AdminContext, request: Request) -> Response:
             if body.create_only:
                 error.code = NAME_CONFLICT
             raise
+    await sync_own_server(admin, connection.provider)
     return json_answer({"connection": connection_row_for(admin, request, connection)}, 201)
 
 

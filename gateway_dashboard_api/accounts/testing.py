@@ -20,6 +20,7 @@ from ..admin_context import AdminContext
 from ..destinations import BASE_URL, permit_all
 from ..endpoint import endpoint
 from ..models.bodies import Asked
+from ..models.sync import sync_own_server
 from ..models.testing import check_model, test_model
 from ..requests import read_json, strip
 from .bodies import BatchBody, CandidateBody, ConnectionBody, ModelsBody
@@ -135,6 +136,7 @@ async def _test_connection(admin: AdminContext, connection: Connection, path: st
     )
     if finding.valid:
         admin.core.cooldowns.clear([connection.id], EVERY_MODEL)
+        await sync_own_server(admin, connection.provider)
     return finding
 
 

@@ -1,6 +1,6 @@
 """Gateway keys: list, create, show, change, delete, reveal, and what they have used (4.12)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec import UNSET, UnsetType
@@ -16,7 +16,7 @@ from gateway_core.identity.policy import read
 from gateway_core.routing.model_resolver import FAMILIES
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
-from gateway_core.storage.stores.key_usage import NOTHING
+from gateway_core.storage.stores.key_usage import NOTHING, Spent, spent_of
 from gateway_core.storage.stores.keys import ApiKey, KeyChange
 
 from ..admin_context import AdminContext
@@ -86,7 +86,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def list_keys(admin: AdminContext, request: Request) -> Response:
     """List every key or a page of those that match, and the accounts that keys may be bound to."""
     parameters, stores = read_query(request, KeysQuery), admin.stores
-    labels, spent = await stores.key_groups.labels(), await stores.key_usage.ever()
+    labels, spent = await stores.key_groups.labels(), await _spent_ever(admin)
     term = parameters.search.strip().casefold()
     keys: Sequence[ApiKey] = [
         key
@@ -100,6 +100,16 @@ async def list_keys(admin: AdminContext, request: Request) -> Response:
     rows = [key_row(key, labels.get(key.id, ()), spent.get(key.id, NOTHING)) for key in keys]
     accounts = [account_row(each) for each in await stores.connections.list()]
     return json_answer(KeyList(keys=tuple(rows), connections=tuple(accounts), pagination=place))
+
+
+async def _spent_ever(admin: AdminContext) -> Mapping[str, Spent]:
+    """What each key has used in its whole life, with the rows that the database has not yet."""
+    ledger = admin.core.ledger
+    async with ledger.paused():
+        spent = dict(await admin.stores.key_usage.ever())
+        for identity, _, used in spent_of(ledger.waiting):
+            spent[identity] = spent.get(identity, NOTHING).plus(used)
+    return spent
 
 
 async def create_key(admin: AdminContext, request: Request) -> Response:

@@ -70,9 +70,10 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 async def save(admin: AdminContext, request: Request) -> Response:
     """Set one kind's models; the other kinds stay. An empty list means automatic."""
     body = await read_json(request, RouteBody)
-    if body.kind not in LABELS:
+    kind = next((each for each in LABELS if read_kind(each) == read_kind(body.kind)), None)
+    if kind is None:
         raise BadRequest("Unknown media kind")
-    changes = check_media_routes({body.kind: body.models if body.models is not None else []})
+    changes = check_media_routes({kind: body.models if body.models is not None else []})
     check_changes({ROUTE: changes})
     async with admin.writing():
         stored = (await admin.stores.settings.read()).media_routes
@@ -80,7 +81,7 @@ async def save(admin: AdminContext, request: Request) -> Response:
             request, "settings.change", None, {ROUTE: stored}, {ROUTE: changes}
         )
         await admin.stores.settings.patch({ROUTE: {**stored, **changes}})
-    return json_answer(RouteAnswer(route=route_of(admin.snapshot, body.kind)))
+    return json_answer(RouteAnswer(route=route_of(admin.snapshot, kind)))
 
 
 def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:

@@ -89,5 +89,6 @@ async def run_service_test(
     # That it begins to answer is proof enough; the rest of a recording need not come.
     if attempt.response is not None:
         await attempt.response.aclose()
+    attempt.leave()
     record.upstream_format = attempt.exchange.upstream_format
     record.add_usage(attempt.exchange.usage)

@@ -3,10 +3,16 @@
 A run fetches the list of every connected vendor that has one. Unknown models become
 rows of the operator's own, marked as synced; synced rows that the vendor does
 not list any more go. Rows the operator wrote are never touched.
+
+Nodes and local servers are synced by themselves: when they are created or tested, and when one
+answers for the first time.
 """
 
+import asyncio
+import logging
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -33,6 +39,10 @@ LAST = "last"
 SOURCE, SYNCED = "source", "sync"
 MOST_MODELS = 500
 """Of one provider."""
+HERE = ("localhost", "127.0.0.1", "::1")
+PATIENCE = 5.0
+"""Seconds that the creation of a node or an account waits for the list."""
+log = logging.getLogger(__name__)
 OTHER_WORK = (
     *("embed", "rerank", "moderation", "whisper", "transcri", "tts", "speech", "audio"),
     *("image", "dall-e", "diffusion", "video", "music", "realtime"),
@@ -57,33 +67,74 @@ async def run(admin: AdminContext, request: Request) -> Response:
     await admin.audit(request, "model-list.sync")
     results = []
     for provider, (account, *_) in sorted(admin.snapshot.accounts.items()):
-        spec = admin.spec(provider)
-        if spec is not None and can_list(spec, admin.wire(spec), account.credential):
-            results.append(await _sync(admin, spec, account))
+        try:
+            synced = await sync_provider(admin, provider)
+        except UpstreamError as error:
+            text = redact(error.message, secrets_of(account.credential))
+            synced = Synced(provider=provider, error=text)
+        if synced is not None:
+            results.append(synced)
     state = SyncState(last_run_at=iso(admin.core.clock()), results=tuple(results))
     async with admin.writing():
         await admin.stores.kv.put(SCOPE, {LAST: state})
     return json_answer(state)
 
 
-async def _sync(admin: AdminContext, spec: ProviderSpec, account: Account) -> Synced:
-    provider = spec.id
+async def sync_provider(admin: AdminContext, provider: str) -> Synced | None:
+    """Sync one provider by its first account; ``None`` for one that has none, or no list.
+
+    Raises UpstreamError where the list does not arrive.
+    """
+    spec, accounts = admin.spec(provider), admin.snapshot.accounts.get(provider)
+    if spec is None or not accounts:
+        return None
+    if not can_list(spec, admin.wire(spec), accounts[0].credential):
+        return None
+    return await _sync(admin, spec, accounts[0])
+
+
+def is_own_server(spec: ProviderSpec) -> bool:
+    """Whether only the provider itself knows its models: a node, or a server on this machine."""
+    return spec.is_node or is_local(spec)
+
+
+def is_local(spec: ProviderSpec) -> bool:
+    """Whether it runs on this machine and needs no key."""
+    is_here = urlsplit(spec.base_url or "").hostname in HERE
+    return is_here and spec.auth.type in ("none", "optional")
+
+
+async def sync_own_server(admin: AdminContext, provider: str) -> None:
+    """Sync a node or a local server that is new or was found to answer; others are left alone.
+
+    Whoever waits for it has made or tested an account, which succeeds whatever becomes of this.
+    """
+    spec = admin.spec(provider)
+    if spec is None or not is_own_server(spec):
+        return
     try:
-        listed = await discover(admin.core, spec, admin.wire(spec), account) or ()
-    except UpstreamError as error:
-        text = redact(error.message, secrets_of(account.credential))
-        return Synced(provider=provider, error=text)
-    async with admin.writing():
-        before: list[dict[str, Any]] = await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
+        async with asyncio.timeout(PATIENCE):
+            await sync_provider(admin, provider)
+    except (TimeoutError, UpstreamError):
+        log.info("the list of models of %s did not arrive", provider)
+
+
+async def _sync(admin: AdminContext, spec: ProviderSpec, account: Account) -> Synced:
+    listed = await discover(admin.core, spec, admin.wire(spec), account) or ()
+    was, now = set[str](), set[str]()
+
+    def merge(stored: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+        before = stored or []
         own = [row for row in before if row.get(SOURCE) != SYNCED]
-        known = {row["id"] for row in own} | {row.id for row in spec.models}
-        new = _rows(listed, known)
-        if new != before[len(own) :] or own != before[: len(own)]:
-            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*own, *new]})
-    was = {row["id"] for row in before if row.get(SOURCE) == SYNCED}
-    now = {row["id"] for row in new}
+        new = _rows(listed, {row["id"] for row in own} | {row.id for row in spec.models})
+        was.update(row["id"] for row in before if row.get(SOURCE) == SYNCED)
+        now.update(row["id"] for row in new)
+        return [*own, *new] if own or new or before else stored
+
+    async with admin.writing():
+        await admin.stores.kv.amend(CUSTOM_MODELS, spec.id, merge)
     return Synced(
-        provider=provider, listed=len(listed), added=len(now - was), removed=len(was - now)
+        provider=spec.id, listed=len(listed), added=len(now - was), removed=len(was - now)
     )
 
 

@@ -26,6 +26,7 @@ from ..admin_context import AdminContext
 from ..answers import Success
 from ..destinations import origin, permit
 from ..endpoint import endpoint
+from ..models.sync import sync_own_server
 from ..renaming import PrefixRenaming
 from ..requests import read_json, strip
 from .bodies import NodeBody, NodeCandidateBody
@@ -89,6 +90,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
         await _claim(admin, new.prefix, None)
         await admin.audit_change(request, "node.create", new.prefix, None, new)
         node = await admin.stores.nodes.create(new)
+    await sync_own_server(admin, node.id)
     return json_answer({"node": node_row(node)}, 201)
 
 
@@ -128,6 +130,8 @@ async def update(admin: AdminContext, request: Request) -> Response:
         await _release(admin, before, changes)
         renaming = _renaming(admin, before, changes)
         node, rewritten = await admin.stores.nodes.update(identity, changes, renaming)
+    if node.base_url != before.base_url:
+        await sync_own_server(admin, node.id)
     row = {"node": node_row(node)}
     return json_answer({**row, "rewritten": rewritten} if rewritten else row)
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator
 from typing import Literal
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -22,11 +21,11 @@ from ..accounts.probes.discovery import discover
 from ..accounts.probes.subjects import build_candidate
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
+from ..models.sync import is_local, sync_own_server
 from ..requests import read_json
 
 LIMIT = 2.0
 """Seconds for one server."""
-HERE = ("localhost", "127.0.0.1", "::1")
 
 
 class LocalServer(Struct, frozen=True, kw_only=True):
@@ -42,8 +41,7 @@ class LocalServer(Struct, frozen=True, kw_only=True):
 def local_specs(admin: AdminContext) -> Iterator[ProviderSpec]:
     """Yield providers that usually run on this machine and need no key."""
     for spec in admin.snapshot.registry.providers.values():
-        is_here = urlsplit(spec.base_url or "").hostname in HERE
-        if is_here and spec.auth.type in ("none", "optional"):
+        if is_local(spec):
             yield spec
 
 
@@ -135,6 +133,9 @@ async def run(admin: AdminContext, request: Request) -> Response:
         await admin.audit(request, "local-servers.connect", None, actions)
         for line in report.report:
             changed += await _apply(admin, line)
+    for line in report.report:
+        if line.action != "none":
+            await sync_own_server(admin, line.provider)
     return json_answer(msgspec.structs.replace(report, dry_run=False, changed=changed))
 
 

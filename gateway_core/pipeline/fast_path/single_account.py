@@ -6,6 +6,7 @@ from ...identity.keys import Key
 from ...routing.access_policy import check_further
 from ...routing.account_selection import PIN
 from ...routing.plan import Member
+from ...routing.provider_limits import limits_of
 from ...routing.snapshot import Account
 from ..request_run import RequestRun
 
@@ -59,4 +60,6 @@ def _find(run: RequestRun) -> tuple[Member, Account] | None:
         return None
     if provider.executor is not None or accounts[0].proxy is not None:
         return None
+    if any(limits_of(provider, snapshot.settings)):
+        return None  # It may have to wait for a place.
     return member, accounts[0]

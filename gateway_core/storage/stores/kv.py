@@ -1,6 +1,6 @@
 """The store of small documents by scope and key: aliases, custom models, prices."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -39,16 +39,23 @@ class KeyValueStore:
 
     async def get(self, scope: str, key: str) -> Any:
         """A value, or ``None`` when there is none."""
-        rows = await self._database.fetch(
-            "SELECT value FROM kv WHERE scope = :scope AND key = :key", scope=scope, key=key
-        )
-        return msgspec.json.decode(rows[0]["value"]) if rows else None
+        return await _get(self._database, scope, key)
 
     async def put(self, scope: str, values: Mapping[str, Any]) -> None:
         """Set values, together; the scope's other keys stay."""
         async with self._database.transaction() as transaction:
             await _put(transaction, scope, values)
             await raise_version(transaction, group(scope))
+
+    async def amend(self, scope: str, key: str, change: Callable[[Any], Any]) -> None:
+        """Set a value to what ``change`` makes of it (``None``: there is none); nothing is written
+        between the two, by another process either."""
+        async with self._database.transaction() as transaction:
+            before = await _get(transaction, scope, key)
+            after = change(before)
+            if after != before:
+                await _put(transaction, scope, {key: after})
+                await raise_version(transaction, group(scope))
 
     async def replace(self, scope: str, values: Mapping[str, Any]) -> None:
         """Make these the scope's only values."""
@@ -66,6 +73,13 @@ class KeyValueStore:
             if gone:
                 await raise_version(transaction, group(scope))
             return bool(gone)
+
+
+async def _get(database: Statements, scope: str, key: str) -> Any:
+    rows = await database.fetch(
+        "SELECT value FROM kv WHERE scope = :scope AND key = :key", scope=scope, key=key
+    )
+    return msgspec.json.decode(rows[0]["value"]) if rows else None
 
 
 async def _put(transaction: Statements, scope: str, values: Mapping[str, Any]) -> None:

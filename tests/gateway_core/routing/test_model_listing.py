@@ -15,6 +15,7 @@ from gateway_core.routing.model_listing import (
     local_server_list,
     messages_list,
     model_row,
+    named_kind,
     of_kind,
     rows,
     usual,
@@ -105,6 +106,28 @@ def test_a_kind_filters_and_web_is_search_and_fetch() -> None:
 
     assert ids(of_kind(found, "web")) == ["w", "a/s", "a/f"]
     assert ids(of_kind(found, "tts")) == []
+
+
+def test_every_kind_that_a_row_shows_filters_the_catalog() -> None:
+    kinds = [kind for kind in Kind if kind != Kind.LLM]
+    spec = provider("a", *(Model(str(kind), kind=kind) for kind in kinds))
+    combos = [combo("v", kind="imageToText"), combo("s", kind="webSearch"), combo("c", kind="llm")]
+    snapshot = snapshot_of(spec, combos=combos)
+    shown = {row["id"]: row.get("kind") for row in rows(snapshot, 0)}
+
+    assert (shown["v"], shown["s"], shown["c"]) == ("image-to-text", "search", "llm")
+    for name, word in shown.items():
+        if word is not None:
+            assert named_kind(snapshot, word) == word
+            assert name in ids(of_kind(rows(snapshot, 0), word))
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [("webSearch", "search"), ("imageToText", "image-to-text"), ("web", "web"), ("", None)],
+)
+def test_a_kind_may_be_spelled_as_clients_do(word: str, kind: str | None) -> None:
+    assert named_kind(snapshot_of(), word) == kind
 
 
 def test_decision_models_are_listed_by_their_kind_only() -> None:

@@ -105,6 +105,24 @@ async def test_what_is_used_passes_a_cap_by_the_calls_under_way_at_most(
     assert late[0].json()["error"]["message"] == f"API key token limit reached ({used}/5 tokens)"
 
 
+async def test_every_view_of_a_key_counts_rows_that_are_not_written_yet(
+    admin: AdminGateway,
+) -> None:
+    key = await key_for(admin)
+    async with admin.core.ledger.paused():
+        await many(admin, key, 3)
+        assert len(admin.core.ledger.waiting) == 3
+
+    (listed,) = (await admin.call("GET", PATH))["keys"]
+    shown = await admin.call("GET", f"{PATH}/{key['id']}")
+    used = (await admin.call("GET", f"{PATH}/usage"))["usage"][key["id"]]
+    own = await admin.client.get("/api/usage/me", headers=bearer(key))
+
+    assert listed["usage"]["totalTokens"] == shown["usage"]["totalTokens"] == 12
+    assert used["today"]["requests"] == 3
+    assert own.json()["usage"]["lifetime"]["totalTokens"] == 12
+
+
 async def test_one_after_the_other_passes_a_cap_by_one_call_at_most(admin: AdminGateway) -> None:
     key = await key_for(admin, maxTokens=5)
 

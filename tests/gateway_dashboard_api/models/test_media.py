@@ -65,6 +65,13 @@ async def test_an_empty_list_is_automatic(admin: AdminGateway) -> None:
     assert (freed["saved"], freed["effective"]) == ([], ["ac/vectors"])
 
 
+@pytest.mark.parametrize("word", ["webSearch", "search"])
+async def test_a_route_is_saved_by_either_word_for_its_kind(admin: AdminGateway, word: str) -> None:
+    saved = await admin.call("PUT", PATH, {"kind": word, "models": []})
+
+    assert saved["route"]["id"] == "webSearch"
+
+
 @pytest.mark.parametrize(
     ("body", "error"),
     [

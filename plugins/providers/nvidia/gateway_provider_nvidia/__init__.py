@@ -38,6 +38,7 @@ NVIDIA = openai_compatible(
         name="NVIDIA NIM",
         base_url="https://integrate.api.nvidia.com/v1",
         environment=("NVIDIA_API_KEY",),
+        calls_per_minute=40,
         passthrough_models=True,
         models=(
             *chat("nvidia/nemotron-3-ultra-550b-a55b", "nvidia/nemotron-3-nano-30b-a3b"),
