@@ -9,7 +9,7 @@ record ──▶ journal (one write, before the client sees the end of its answe
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import tzinfo
 from math import floor
 
@@ -114,6 +114,12 @@ class Ledger:
             await asyncio.shield(self._flushing)
         while self.waiting:
             await self._write_some()
+
+    async def settle(self) -> None:
+        """Write what waits by now, for somebody who reads the rows; never raises."""
+        with suppress(Exception):  # A database that fails is tried again later.
+            for _ in range(0, len(self.waiting), FLUSH_ROWS):
+                await self._write_some()
 
     async def aclose(self) -> None:
         self._closed = True

@@ -22,6 +22,7 @@ from ..streams import Attachment
 from .bodies import ExportQuery
 from .details import join_bodies
 from .filters import build_filter
+from .up_to_date import up_to_date
 from .views import DetailRow
 
 PATH = "/api/logs/export"
@@ -53,7 +54,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "GET",
             PATH,
-            export,
+            up_to_date(export),
             "export the logs",
             access=Access.OPERATOR,
             query=ExportQuery,

@@ -23,6 +23,7 @@ from .filters import build_filter, filter_parts
 from .overview import Picture, build_overview, sums_of
 from .periods import CHART, Period, day_start, named_period, read_period
 from .statistics import Figures, Part
+from .up_to_date import up_to_date
 from .views import (
     ComboRow,
     ComboUsage,
@@ -43,7 +44,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
     get = partial(endpoint, admin, "GET")
     lines = partial(
         get,
-        handler=show_logs,
+        handler=up_to_date(show_logs),
         purpose="read the usage logs",
         query=RowFilter,
         answer=tuple[str, ...],
@@ -54,22 +55,33 @@ def routes(admin: AdminContext) -> list[Guarded]:
         return Frames(feeds.watch(read_query(request, StreamQuery).period))
 
     return [
-        get(f"{PATH}/stats", show_stats, "read the usage", query=PeriodQuery, answer=Picture),
+        get(
+            f"{PATH}/stats",
+            up_to_date(show_stats),
+            "read the usage",
+            query=PeriodQuery,
+            answer=Picture,
+        ),
         get(
             f"{PATH}/chart",
-            show_chart,
+            up_to_date(show_chart),
             "read the usage chart",
             query=ChartQuery,
             answer=tuple[Bucket, ...],
         ),
         get(
             f"{PATH}/combos",
-            show_combos,
+            up_to_date(show_combos),
             "read the usage of combos",
             query=PeriodQuery,
             answer=ComboUsage,
         ),
-        get(f"{PATH}/providers", list_providers, "read the providers in use", answer=ProviderNames),
+        get(
+            f"{PATH}/providers",
+            up_to_date(list_providers),
+            "read the providers in use",
+            answer=ProviderNames,
+        ),
         endpoint(
             admin,
             "POST",
@@ -82,7 +94,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
         ),
         get(
             f"{PATH}/history",
-            show_history,
+            up_to_date(show_history),
             "read the usage history",
             query=HistoryQuery,
             answer=History,

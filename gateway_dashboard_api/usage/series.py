@@ -27,6 +27,7 @@ from .bodies import RowFilter, SeriesQuery
 from .filters import build_filter, filter_parts
 from .periods import CHART, HOUR, MINUTE, every_day, midnight, named_period
 from .statistics import NO_COMBO, NO_KEY, UNKNOWN, Names, dollars, key_facts
+from .up_to_date import up_to_date
 from .views import names_of
 
 PATH = "/api/usage/series"
@@ -120,7 +121,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "GET",
             PATH,
-            show_series,
+            up_to_date(show_series),
             "read the usage over time",
             query=SeriesQuery,
             answer=Series,

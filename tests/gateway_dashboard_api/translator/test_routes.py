@@ -205,7 +205,7 @@ ROUTES = [
 ]
 
 
-@pytest.mark.parametrize("variables", [{}, {"ENABLE_TRANSLATOR": "no"}, {"ENABLE_TRANSLATOR": "?"}])
+@pytest.mark.parametrize("variables", [{}, {"ENABLE_TRANSLATOR": "no"}])
 async def test_it_is_not_there_unless_it_is_switched_on(admin: AdminGateway) -> None:
     for method, path in ROUTES:
         answer = await admin.call(method, path, {} if method == "POST" else None, status=404)
