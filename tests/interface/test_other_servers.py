@@ -213,15 +213,18 @@ def test_a_client_that_leaves_in_mid_stream_ends_what_the_vendor_does(
 def test_a_client_that_leaves_before_its_answer_ends_what_the_vendor_does(
     guest: Guest, step: Lockstep, is_stream: bool
 ) -> None:
-    body = body_of("m", stream=is_stream, provider="step-openai")
-    with ThreadPoolExecutor(1) as pool, guest.client() as client:
-        coming = pool.submit(client.post, CHAT, json=body, timeout=0.3)
-        step.hear()
-        with pytest.raises(httpx2.TimeoutException):
-            coming.result(10)
-        client.close()
-
-        assert step.was_left()
+    if is_stream:  # Signs of life would keep a client from giving up by itself.
+        with closing(Reader(guest)) as reader:
+            reader.ask(asking("m", provider="step-openai"))
+            step.hear()
+    else:
+        body = body_of("m", provider="step-openai")
+        with ThreadPoolExecutor(1) as pool, guest.client() as client:
+            coming = pool.submit(client.post, CHAT, json=body, timeout=0.3)
+            step.hear()
+            with pytest.raises(httpx2.TimeoutException):
+                coming.result(10)
+    assert step.was_left()
 
     until(lambda: not guest.here.gateway.core.in_flight)
     row = guest.here.rows()[0]
@@ -244,7 +247,8 @@ def test_a_client_may_leave_one_stream_and_keep_another(guest: Guest, step: Lock
         while other not in reader.ended:
             taken += reader.take()
 
-    assert taken == WORD + END
+    # On a busy machine the answer may take longer than the two seconds without a sign of life.
+    assert taken.replace(b": keepalive\n\n", b"") == WORD + END
     rows = guest.here.rows()[:2]
     assert [row.status for row in rows] == ["ok", "client_gone"]
 
