@@ -48,7 +48,8 @@ def vendor_request(
     headers: Mapping[str, str] = {},
     whole: bool = True,
 ) -> UpstreamRequest:
-    """A request with the account's credential; a mapping is sent as JSON.
+    """A request with the account's credential; a mapping is sent as JSON. ``headers`` replace
+    the others of their names.
 
     ``whole`` says that its answer is no stream, and may be long in coming.
     """
@@ -56,11 +57,12 @@ def vendor_request(
     content = encode(body) if isinstance(body, Mapping) else body
     parts = content if isinstance(content, BodyParts) else None
     typed = {"content-type": media_type} if content else {}
-    own = credential_header(spec.auth, credential)
+    # A key that was saved by mistake is no business of a vendor that takes none.
+    own = {} if spec.auth.type == "none" else credential_header(spec.auth, credential)
     return UpstreamRequest(
         method=method,
         url=url,
-        headers={**typed, **spec.headers, **headers, **own},
+        headers={**typed, **spec.headers, **own, **headers},
         body=b"" if isinstance(content, BodyParts) else content,
         parts=parts,
         whole=whole,

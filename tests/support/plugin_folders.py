@@ -25,6 +25,7 @@ SECRET = "key-0123456789"
 ACCOUNTS = {
     "azure-openai": {"azureEndpoint": "https://resource.openai.azure.com"},
     "cloudflare-ai": {"accountId": "0123456789abcdef"},
+    "playht": {"userId": "user-1"},
     "vertex": {"project": "project-1"},
 }
 """Vendor data without which an account cannot be used."""

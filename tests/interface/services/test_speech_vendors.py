@@ -22,6 +22,8 @@ from gateway_core import Kind, Model, ProviderSpec, Service
 
 KEY = "sk-vendor-0123456789"
 BEARER = {"authorization": f"Bearer {KEY}"}
+KEYLESS = {"authorization": None}
+"""A vendor that takes no key is not shown one that its account has by mistake."""
 MICRO = 1_000_000
 """Of the ledger's units of money to a dollar."""
 TEXT = "Hello reefs"
@@ -49,7 +51,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
     model: str
     target: str
     sent: Mapping[str, Any]
-    headers: Mapping[str, str] = msgspec.field(default_factory=lambda: BEARER)
+    headers: Mapping[str, str | None] = msgspec.field(default_factory=lambda: BEARER)
     members: Mapping[str, Any] = {}
     said: Said = msgspec.field(default_factory=as_sound)
     lost: str = ""
@@ -154,7 +156,7 @@ SPEECHES = [
     Spoken(
         model="coqui/tts/p376",
         target="/v1/tts",
-        headers={"content-type": "application/x-www-form-urlencoded"},
+        headers={"content-type": "application/x-www-form-urlencoded", **KEYLESS},
         sent={"text": TEXT, "speaker_id": "p376"},
         said=as_sound(SOUND, "audio/wav"),
         got=SOUND,
@@ -163,7 +165,7 @@ SPEECHES = [
     Spoken(
         model="tortoise/tortoise",
         target="/v1/tts",
-        headers={},
+        headers=KEYLESS,
         sent={"text": TEXT, "voice": "random"},
         said=as_sound(SOUND, "audio/wav"),
         got=SOUND,
@@ -237,7 +239,7 @@ def form_of(asked: Asked) -> dict[str, bytes]:
     return parts
 
 
-def carried(asked: Asked, headers: Mapping[str, str]) -> Mapping[str, str | None]:
+def carried(asked: Asked, headers: Mapping[str, str | None]) -> Mapping[str, str | None]:
     return {name: asked.headers.get(name) for name in headers}
 
 
@@ -415,7 +417,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     target: str
     text: str
     said: Said
-    headers: Mapping[str, str] = msgspec.field(default_factory=lambda: BEARER)
+    headers: Mapping[str, str | None] = msgspec.field(default_factory=lambda: BEARER)
     form: Mapping[str, bytes] | None = None
     """``None`` where the file is sent as it is."""
     lost: str = ""
@@ -479,7 +481,7 @@ TRANSCRIPTIONS = [
         Heard(
             model=model,
             target="/v1/audio/transcriptions",
-            headers={},
+            headers=BEARER if model.startswith("nvidia/") else KEYLESS,
             form={
                 "model": model.partition("/")[2].encode(),
                 "language": b"en",

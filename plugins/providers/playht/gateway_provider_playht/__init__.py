@@ -10,7 +10,7 @@ reaches what is left of it. The key is ``userId:apiKey``, or the key alone besid
 from collections.abc import Mapping
 from typing import Any
 
-from gateway_core import Auth, BadRequest, Kind, Model, ProviderSpec, Service, hookimpl
+from gateway_core import BadRequest, Kind, Model, ProviderSpec, Service, hookimpl
 from gateway_providers.services import (
     BytesService,
     Question,
@@ -49,8 +49,6 @@ PLAYHT = ProviderSpec(
     id="playht",
     name="PlayHT",
     base_url="https://api.play.ht/api/v2",
-    # The key goes into two headers, which the service writes.
-    auth=Auth(scheme="query"),
     environment=("PLAY_HT_API_KEY",),
     environment_data={"PLAY_HT_USER_ID": "userId"},
     models=(
