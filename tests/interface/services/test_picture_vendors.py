@@ -300,6 +300,7 @@ CASES = (
         (BYTES, BYTES),
         more={"n": 2, "steps": 9, "background": "opaque"},
         lost="background",
+        headers={},
         cost=0,
     ),
     Case(
@@ -316,6 +317,7 @@ CASES = (
         (BYTES,),
         more={"seed": 7, "quality": "high"},
         lost="quality",
+        headers={},
         cost=0,
     ),
     Case(
