@@ -4,9 +4,9 @@ for those whose requests and answers differ."""
 from .completions import COMPLETIONS, PassThroughService, StatusService, completions_service
 from .exchanges import PassedAnswer, WholeExchange
 from .forms import content_of, field, file_part, write_form
-from .pictures import (
+from .painters import (
     Size,
-    count_pictures,
+    count_made,
     count_shown,
     lose_address,
     lose_pictures_but,
@@ -56,8 +56,8 @@ __all__ = [
     "completions_service",
     "content_of",
     "count_characters",
+    "count_made",
     "count_of",
-    "count_pictures",
     "count_seconds",
     "count_shown",
     "fetch_model",

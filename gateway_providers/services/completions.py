@@ -47,13 +47,15 @@ class PassThroughService:
         base_url: str | None = None,
         batch_limit: int | None = None,
         rename: Mapping[str, str] = {},
+        drop: Iterable[str] = (),
     ) -> None:
         """``path`` is below ``base_url``, or else below the vendor's. ``media_type`` is of an
         answer whose vendor names none. ``batch_limit`` is the most inputs of one request for
-        embeddings; a longer list is sent in several requests. ``rename`` is of members that the
-        vendor calls something else."""
+        embeddings; a longer list is sent in several requests. ``rename`` has the vendor's names of
+        members that it calls otherwise, ``drop`` those that it refuses."""
         self._path, self._units, self._media_type = path, units, media_type
-        self._base_url, self._batch_limit, self._rename = base_url, batch_limit, rename
+        self._base_url, self._batch_limit = base_url, batch_limit
+        self._rename, self._drop = rename, frozenset(drop)
 
     def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
         losses = Losses()
@@ -63,9 +65,7 @@ class PassThroughService:
         if call.form:
             body, media_type = write_form(named_parts(call.form, target, losses))
         else:
-            members, media_type = named(call.members, target, losses), JSON
-            for name in self._rename.keys() & members.keys():
-                members.setdefault(self._rename[name], members.pop(name))
+            members, media_type = self._members(call, target, losses), JSON
             if self._batch_limit is not None:
                 ask = partial(vendor_request, target, credential, url)
                 split = split_embeddings(members, self._batch_limit, ask, count)
@@ -84,6 +84,13 @@ class PassThroughService:
             media_type=self._media_type,
             losses=losses,
         )
+
+    def _members(self, call: Call, target: Target, losses: Losses) -> dict[str, Any]:
+        members = named(call.members, target, losses)
+        for name in self._drop.intersection(members):
+            del members[name]
+            losses.add(name)
+        return {self._rename.get(name, name): value for name, value in members.items()}
 
     def count(self, call: Call, answer: Any) -> Usage | None:
         """What an answer has used."""

@@ -103,7 +103,10 @@ GRAPH = {
         },
     },
     "6": {"class_type": "VAEDecode", "inputs": {"samples": ["5", 0], "vae": ["1", 2]}},
-    "7": {"class_type": "SaveImage", "inputs": {"filename_prefix": "gateway", "images": ["6", 0]}},
+    "7": {
+        "class_type": "SaveImage",
+        "inputs": {"filename_prefix": "gateway/sdxl", "images": ["6", 0]},
+    },
 }
 DRAWN = {
     "j": {
@@ -114,7 +117,7 @@ DRAWN = {
 CASES = (
     Case(
         "stability-ai",
-        "stable-image-core",
+        "core",
         always({"image": CODED, "finish_reason": "SUCCESS", "seed": 7}),
         ("/v2beta/stable-image/generate/core",),
         {"prompt": "a cat", "aspect_ratio": "16:9", "seed": "7"},
@@ -297,6 +300,7 @@ CASES = (
         (BYTES, BYTES),
         more={"n": 2, "steps": 9, "background": "opaque"},
         lost="background",
+        headers={},
         cost=0,
     ),
     Case(
@@ -313,6 +317,7 @@ CASES = (
         (BYTES,),
         more={"seed": 7, "quality": "high"},
         lost="quality",
+        headers={},
         cost=0,
     ),
     Case(

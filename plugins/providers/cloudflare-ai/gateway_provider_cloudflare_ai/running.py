@@ -12,7 +12,7 @@ from gateway_providers.services import (
     Form,
     JsonService,
     Question,
-    count_pictures,
+    count_made,
     field,
     lose_address,
     lose_pictures_but,
@@ -92,5 +92,5 @@ IMAGE = JsonService(
     path=path,
     write=write_picture,
     read=read_picture,
-    usage=lambda question, answer: count_pictures(question),
+    usage=lambda question, answer: count_made(question),
 )

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, Service, UpstreamError, hookimpl
-from gateway_providers.services import Again, JsonService, Question, count_pictures, show_bytes
+from gateway_providers.services import Again, JsonService, Question, count_made, show_bytes
 
 from .graph import write
 
@@ -58,7 +58,7 @@ COMFYUI = ProviderSpec(
                 path="/prompt",
                 write=write,
                 read=read,
-                usage=lambda question, answer: count_pictures(question),
+                usage=lambda question, answer: count_made(question),
                 interval=0.5,
             ),
         ),

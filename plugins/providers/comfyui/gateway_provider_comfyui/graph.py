@@ -67,7 +67,7 @@ def graph(question: Question, size: Size) -> Mapping[str, Any]:
             latent_image=["4", 0],
         ),
         "6": node("VAEDecode", samples=["5", 0], vae=["1", 2]),
-        "7": node("SaveImage", filename_prefix="gateway", images=["6", 0]),
+        "7": node("SaveImage", filename_prefix=f"gateway/{id}", images=["6", 0]),
     }
 
 

@@ -9,16 +9,17 @@ It was called AI Studio; accounts of that time may have its address as ``baseUrl
 from collections.abc import Mapping
 from typing import Any
 
-from gateway_core import Kind, Model, ProviderSpec, Service, hookimpl
+from gateway_core import Kind, Model, ProviderSpec, Service, Usage, hookimpl
 from gateway_providers import openai_compatible
 from gateway_providers.services import (
     JsonService,
     Question,
-    count_pictures,
+    count_made,
     lose_pictures_but,
     present,
     read_count,
     read_size,
+    read_usage,
     show_pictures,
 )
 
@@ -53,6 +54,10 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
     )
 
 
+def usage(question: Question, answer: Any) -> Usage | None:
+    return read_usage(answer, count_made(question, len(answer["data"])).units)
+
+
 NEBIUS = openai_compatible(
     ProviderSpec(
         id="nebius",
@@ -74,7 +79,7 @@ NEBIUS = openai_compatible(
                     path="/images/generations",
                     write=write,
                     read=read,
-                    usage=lambda question, answer: count_pictures(question, len(answer["data"])),
+                    usage=usage,
                 ),
             ),
         ),

@@ -14,7 +14,7 @@ from gateway_providers.services import (
     JsonService,
     Question,
     Size,
-    count_pictures,
+    count_made,
     lose_pictures_but,
     nearest,
     present,
@@ -92,7 +92,7 @@ RUNWAY = ProviderSpec(
                 path="/text_to_image",
                 write=write,
                 read=read,
-                usage=lambda question, answer: count_pictures(question),
+                usage=lambda question, answer: count_made(question),
                 # https://docs.dev.runwayml.com/guides/using-the-api/: no more often than that.
                 interval=5.0,
             ),

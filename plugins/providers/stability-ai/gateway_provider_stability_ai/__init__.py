@@ -15,7 +15,7 @@ from gateway_providers.services import (
     Form,
     JsonService,
     Question,
-    count_pictures,
+    count_made,
     field,
     lose_address,
     lose_pictures_but,
@@ -27,15 +27,16 @@ from gateway_providers.services import (
 )
 
 GENERATE = "/v2beta/stable-image/generate/"
-ENDPOINTS = {"core": "core", "stable-image-core": "core"}
-ENDPOINTS |= {"ultra": "ultra", "stable-image-ultra": "ultra"}
+OWN_ENDPOINT = ("core", "ultra")
+"""Models that are not among those of the shared endpoint."""
 RATIOS = ("1:1", "16:9", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21")
 OWN = ("negative_prompt", "seed", "style_preset", "output_format", "cfg_scale")
 FILTERED = "CONTENT_FILTERED"
 
 
 def endpoint(question: Question) -> str:
-    return ENDPOINTS.get(question.target.model.id, "sd3")
+    id = question.target.model.id
+    return id if id in OWN_ENDPOINT else "sd3"
 
 
 def write(question: Question) -> Form:
@@ -71,14 +72,12 @@ STABILITY = ProviderSpec(
     auth=Auth(scheme="bearer"),
     environment=("STABILITY_API_KEY",),
     models=(
-        painter("stable-image-ultra", 0.08),
-        painter("stable-image-core", 0.03),
+        painter("ultra", 0.08),
+        painter("core", 0.03),
         painter("sd3.5-large", 0.065),
         painter("sd3.5-large-turbo", 0.04),
         painter("sd3.5-medium", 0.035),
         painter("sd3.5-flash", 0.025),
-        painter("ultra", 0.08),
-        painter("core", 0.03),
         painter("sd3", 0.065),
     ),
     services=(
@@ -89,7 +88,7 @@ STABILITY = ProviderSpec(
                 write=write,
                 read=read,
                 headers={"accept": "application/json"},
-                usage=lambda question, answer: count_pictures(question),
+                usage=lambda question, answer: count_made(question),
             ),
         ),
     ),

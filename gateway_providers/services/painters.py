@@ -1,6 +1,7 @@
 """Pictures of vendors that ask and answer in words of their own: what a client wants in the
 completions vendor's members, and the answer in its shape."""
 
+import time
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from math import gcd, log
@@ -85,7 +86,7 @@ def show_pictures(pictures: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     data = list(pictures)
     if not data:
         raise UpstreamError("The upstream gave no picture")
-    return {"created": 0, "data": data}
+    return {"created": int(time.time()), "data": data}
 
 
 def show_bytes(*pictures: bytes | str) -> Mapping[str, Any]:
@@ -104,7 +105,7 @@ def show_address(question: Question, url: Any) -> Mapping[str, Any] | Again:
     return show_pictures([{"url": url}])
 
 
-def count_pictures(question: Question, count: int = 1) -> Usage:
+def count_made(question: Question, count: int = 1) -> Usage:
     """Pictures by size and quality, as far as the client named them."""
     return Usage(units=images(question.call, {"data": [None] * count}))
 
@@ -112,7 +113,7 @@ def count_pictures(question: Question, count: int = 1) -> Usage:
 def count_shown(question: Question, answer: Any) -> Usage:
     """The pictures of an answer with ``images``; one where it has no such list."""
     listed = answer.get("images") if isinstance(answer, Mapping) else None
-    return count_pictures(question, len(listed) if isinstance(listed, list) else 1)
+    return count_made(question, len(listed) if isinstance(listed, list) else 1)
 
 
 def path_of(model: Model) -> str:
