@@ -70,32 +70,6 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             shown_default="0.0.0.0, or 127.0.0.1 in source and production mode",
         ),
     ] = None
-    host: Annotated[
-        str | None,
-        variable(
-            "HOST",
-            "The host name in the manifest address sidecars are told; it does not change where "
-            "the gateway listens.",
-            TEXT,
-            shown_default="127.0.0.1",
-        ),
-    ] = None
-    dashboard_port: Annotated[
-        int | None,
-        variable(
-            "DASHBOARD_PORT",
-            "The port in the manifest address when PORT is unset.",
-            whole(1, 65535),
-        ),
-    ] = None
-    api_port: Annotated[
-        int | None,
-        variable(
-            "API_PORT",
-            "The port in the manifest address when PORT and DASHBOARD_PORT are unset.",
-            whole(1, 65535),
-        ),
-    ] = None
     data_dir: Annotated[
         str | None,
         variable(
@@ -183,18 +157,6 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             TEXT,
         ),
     ] = None
-    provider_manifest_url: Annotated[
-        str | None,
-        variable(
-            "GATEWAY_PROVIDER_MANIFEST_URL",
-            "The address of the provider manifest that sidecars are told.",
-            TEXT,
-            shown_default="derived from BASE_URL, or from HOST and PORT",
-        ),
-    ] = None
-    public_protocol: Annotated[
-        str, variable("GATEWAY_PUBLIC_PROTOCOL", "The scheme of a derived manifest address.", TEXT)
-    ] = "http"
     shutdown_secret: Annotated[
         str | None,
         variable(

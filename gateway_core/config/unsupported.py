@@ -11,6 +11,7 @@ from .errors import ConfigError
 ON, OFF = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
 _POSTGRES = "the only database is SQLite; unset it"
 _LATER = "what it sets up is not part of this version; unset it"
+_SIDECAR = "no call goes through a sidecar, so nobody is sent the manifest's address; unset it"
 _PROXY = "set the setting outboundProxyUrl (PATCH /api/settings) instead"
 _GUARD = "addresses are always checked; unset it"
 REFUSED: Mapping[str, tuple[frozenset[str], str]] = {
@@ -48,6 +49,11 @@ REFUSED: Mapping[str, tuple[frozenset[str], str]] = {
     "CLOUDFLARED_PROTOCOL": (frozenset(), _LATER),
     "HEADROOM_URL": (frozenset(), _LATER),
     "HEADROOM_API_KEY": (frozenset(), _LATER),
+    "ENABLE_REQUEST_LOGS": (OFF, "set OBSERVABILITY_ENABLED, which keeps requests in the database"),
+    "GATEWAY_PROVIDER_MANIFEST_URL": (frozenset(), _SIDECAR),
+    "GATEWAY_PUBLIC_PROTOCOL": (frozenset(), _SIDECAR),
+    "DASHBOARD_PORT": (frozenset(), _SIDECAR),
+    "API_PORT": (frozenset(), _SIDECAR),
     "SIDECAR_HOST": (frozenset(), _LATER),
     "SIDECAR_PORT": (frozenset(), _LATER),
     "AZURE_ENDPOINT": (frozenset(), "set AZURE_OPENAI_ENDPOINT"),

@@ -19,8 +19,6 @@ from ..contracts.provider import ProviderSpec
 
 SCHEMA_VERSION = 1
 GENERATED_FROM = "open-sse/providers/registry"
-PATH = "/api/v1/provider-plugin-manifest"
-DEFAULT_PORT = 20128
 DEFAULT_EXECUTOR = "default"
 
 X_API_KEY_FORMAT = "claude"
@@ -103,32 +101,6 @@ def document(specs: Iterable[ProviderSpec]) -> bytes:
     """The manifest as JSON; built once and served from memory."""
     entries = tuple(entry(spec) for spec in sorted(specs, key=lambda spec: spec.id))
     return _encode(Manifest(providers=entries))
-
-
-def manifest_url(
-    *,
-    explicit: str | None = None,
-    origins: Iterable[str | None] = (),
-    protocol: str | None = None,
-    host: str | None = None,
-    ports: Iterable[int | None] = (),
-) -> str:
-    """Where sidecars find the manifest. Empty, zero and ``None`` count as unset.
-
-    ``explicit`` is GATEWAY_PROVIDER_MANIFEST_URL, ``origins`` are BASE_URL and
-    NEXT_PUBLIC_BASE_URL, ``ports`` are PORT, DASHBOARD_PORT and API_PORT. It
-    is made of configuration only, never of a request.
-    """
-    if explicit:
-        return explicit
-    for origin in origins:
-        if origin and origin.startswith(("http://", "https://")):
-            return origin.rstrip("/") + PATH
-    name = host or "127.0.0.1"
-    if ":" in name and not name.startswith("["):
-        name = f"[{name}]"
-    port = next(filter(None, ports), DEFAULT_PORT)
-    return f"{protocol or 'http'}://{name}:{port}{PATH}"
 
 
 def entry(spec: ProviderSpec) -> ManifestEntry:

@@ -71,7 +71,7 @@ def derive(document: Mapping[str, Any], variables: Mapping[str, str]) -> dict[st
         "oidcConfigured": all(document.get(name) for name in _OIDC),
         "hasPassword": bool(document.get("password")),
         "mfaBackupCodesRemaining": len(document.get("mfaBackupCodes") or ()),
-        "enableRequestLogs": _is_on(variables, "ENABLE_REQUEST_LOGS"),
+        "enableRequestLogs": False,  # The start refuses the variable.
         "enableTranslator": _is_on(variables, "ENABLE_TRANSLATOR"),
     }
 

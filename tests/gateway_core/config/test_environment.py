@@ -61,7 +61,7 @@ def test_a_blank_value_counts_as_unset(blank: str) -> None:
         ("PORT", "-1", "a whole number from 0 to 65535"),
         ("PORT", "1e3", "a whole number from 0 to 65535"),
         ("PORT", "８０", "a whole number from 0 to 65535"),
-        ("API_PORT", "0", "a whole number from 1 to 65535"),
+        ("GATEWAY_MAX_BODY_MB", "0", "a whole number from 1 to 4096"),
         ("FETCH_CONNECT_TIMEOUT_MS", "0", "a whole number of 1 or more"),
         ("GATEWAY_MAX_BODY_MB", "50mb", "a whole number from 1 to 4096"),
         ("LOG_LEVEL", "loud", "one of DEBUG, INFO, WARN, ERROR"),

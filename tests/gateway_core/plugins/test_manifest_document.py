@@ -2,19 +2,15 @@
 
 import random
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from manifest_specs import FLOW, build_url, spec
-from parametrize_ids import parametrize_id
 
 from gateway_core import Kind, Model, ProviderSpec
-from gateway_core.plugins.manifest import Manifest, document, manifest_url
-
-PATH = "/api/v1/provider-plugin-manifest"
+from gateway_core.plugins.manifest import Manifest, document
 
 
 def test_the_document_names_its_version_and_origin_and_is_sorted_by_id() -> None:
@@ -104,29 +100,3 @@ def test_every_manifest_is_one_that_clients_accept(specs: list[ProviderSpec]) ->
         assert each["capabilities"] == sorted(set(each["capabilities"]))
         assert None not in each.values()
         assert None not in each["endpoints"].values()
-
-
-@pytest.mark.parametrize(
-    ("settings", "url"),
-    [
-        ({}, f"http://127.0.0.1:20128{PATH}"),
-        ({"explicit": "https://m.example/x"}, "https://m.example/x"),
-        ({"explicit": "not checked", "origins": ("https://a.example",)}, "not checked"),
-        ({"explicit": "", "origins": ("", None)}, f"http://127.0.0.1:20128{PATH}"),
-        ({"origins": ("https://a.example", "https://b.example")}, f"https://a.example{PATH}"),
-        ({"origins": ("http://a.example/", None)}, f"http://a.example{PATH}"),
-        ({"origins": (None, "https://b.example/sub")}, f"https://b.example/sub{PATH}"),
-        ({"origins": ("a.example", "https://b.example")}, f"https://b.example{PATH}"),
-        ({"origins": ("a.example", "ftp://b.example")}, f"http://127.0.0.1:20128{PATH}"),
-        ({"protocol": "https", "host": "gw.example"}, f"https://gw.example:20128{PATH}"),
-        ({"ports": (8080, 8081, 8082)}, f"http://127.0.0.1:8080{PATH}"),
-        ({"ports": (None, 8081, 8082)}, f"http://127.0.0.1:8081{PATH}"),
-        ({"ports": (None, None, 8082)}, f"http://127.0.0.1:8082{PATH}"),
-        ({"ports": (0, None, None)}, f"http://127.0.0.1:20128{PATH}"),
-        ({"host": "::1"}, f"http://[::1]:20128{PATH}"),
-        ({"host": "[::1]", "protocol": ""}, f"http://[::1]:20128{PATH}"),
-    ],
-    ids=parametrize_id,
-)
-def test_where_sidecars_find_the_manifest(settings: dict[str, Any], url: str) -> None:
-    assert manifest_url(**settings) == url

@@ -180,11 +180,11 @@ async def test_a_stored_value_that_makes_no_sense_is_shown_as_its_default(
     assert (shown["comboStrategy"], shown["requireLogin"]) == ("fallback", False)
 
 
-@pytest.mark.parametrize("variables", [{"ENABLE_REQUEST_LOGS": "TRUE"}])
+@pytest.mark.parametrize("variables", [{"ENABLE_TRANSLATOR": "TRUE"}])
 async def test_switches_of_the_process_are_shown(admin: AdminGateway) -> None:
     shown = await admin.call("GET", PATH)
 
-    assert (shown["enableRequestLogs"], shown["enableTranslator"]) == (True, False)
+    assert (shown["enableRequestLogs"], shown["enableTranslator"]) == (False, True)
 
 
 async def test_what_was_shown_can_be_sent_back(admin: AdminGateway) -> None:
