@@ -1,17 +1,36 @@
 """Services besides chat: adapters for vendors that speak them as the completions vendor does, and
 for those whose requests and answers differ."""
 
-from .completions import COMPLETIONS, PassThroughService, StatusService, completions_service
+from .chat_search import (
+    ask,
+    chat_search_model,
+    links_in,
+    one_query,
+    read_chat_search,
+    read_completion,
+    responses_search,
+    results,
+)
+from .completions import (
+    COMPLETIONS,
+    PassThroughService,
+    StatusService,
+    completions_service,
+    images,
+)
 from .exchanges import PassedAnswer, WholeExchange
 from .forms import content_of, field, file_part, write_form
+from .generative import GENERATIVE, generative_search
 from .painters import (
     Size,
     count_made,
     count_shown,
+    files_of,
     lose_address,
     lose_pictures_but,
     nearest,
     path_of,
+    ratio_of,
     read_count,
     read_size,
     show_address,
@@ -19,6 +38,7 @@ from .painters import (
     show_pictures,
     wants_bytes,
 )
+from .refusals import words_of
 from .requests import service_url, vendor_request
 from .speech import (
     AUDIO_TYPES,
@@ -32,13 +52,15 @@ from .speech import (
     read_recording,
     read_speech,
 )
-from .translated import Again, BytesService, Content, Form, JsonService, Question
+from .translated import Again, BytesService, Content, Form, JsonService, Question, question_of
 from .usages import count_of, read_usage
+from .vectors import dimensions_of, texts_of, write_vectors
 from .web import Search, fetch_model, option_of, present, read_search, rows_of, search_model
 
 __all__ = [
     "AUDIO_TYPES",
     "COMPLETIONS",
+    "GENERATIVE",
     "Again",
     "BytesService",
     "Content",
@@ -53,6 +75,8 @@ __all__ = [
     "StatusService",
     "Voice",
     "WholeExchange",
+    "ask",
+    "chat_search_model",
     "completions_service",
     "content_of",
     "count_characters",
@@ -60,31 +84,46 @@ __all__ = [
     "count_of",
     "count_seconds",
     "count_shown",
+    "dimensions_of",
     "fetch_model",
     "field",
     "file_part",
+    "files_of",
     "gender_of",
+    "generative_search",
+    "images",
+    "links_in",
     "list_voices",
     "lose_address",
     "lose_pictures_but",
     "model_and_voice",
     "nearest",
+    "one_query",
     "option_of",
     "path_of",
     "present",
+    "question_of",
+    "ratio_of",
+    "read_chat_search",
+    "read_completion",
     "read_count",
     "read_recording",
     "read_search",
     "read_size",
     "read_speech",
     "read_usage",
+    "responses_search",
+    "results",
     "rows_of",
     "search_model",
     "service_url",
     "show_address",
     "show_bytes",
     "show_pictures",
+    "texts_of",
     "vendor_request",
     "wants_bytes",
+    "words_of",
     "write_form",
+    "write_vectors",
 ]

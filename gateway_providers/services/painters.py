@@ -11,9 +11,11 @@ from urllib.parse import quote
 from gateway_core import BadRequest, Model, UpstreamError, Usage
 
 from .completions import images
+from .forms import content_of
 from .translated import Again, Question
 
 DATA = "data:"
+_FILES = ("image", "image[]", "images")
 
 
 class Size(NamedTuple):
@@ -40,6 +42,24 @@ def read_size(question: Question) -> Size | None:
     return Size(int(width), int(height))
 
 
+def ratio_of(question: Question) -> str | None:
+    """``aspect_ratio``, or that of ``size``, such as ``16:9``."""
+    own = question.members.get("aspect_ratio")
+    if isinstance(own, str) and own:
+        return own
+    size = read_size(question)
+    return None if size is None else size.ratio
+
+
+def files_of(question: Question) -> list[tuple[str, str]]:
+    """Media type and base64 of each picture in the client's form."""
+    return [
+        (part.media_type or "image/png", b64encode(content_of(part)).decode())
+        for part in question.call.form
+        if part.name in _FILES and part.filename is not None
+    ]
+
+
 def nearest(size: Size, offered: Iterable[str]) -> str:
     """Of ratios such as ``16:9`` or sizes such as ``1280:720``, the one that differs least: in
     shape, and of equal shapes in area."""
@@ -58,6 +78,9 @@ def read_count(question: Question, most: int = 1) -> int:
     wanted = question.members.get("n")
     if wanted is None:
         return 1
+    # A form has words only.
+    if isinstance(wanted, str) and wanted.isdecimal():
+        wanted = int(wanted)
     if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 1:
         raise BadRequest("n is not a positive integer", param="n")
     if wanted > most:

@@ -193,6 +193,7 @@ class TranslatedAnswer(WholeExchange):
         service, question = self._service, self._question
         try:
             found = service.read(question, answer)
+            usage = None if isinstance(found, Again) else service.usage(question, answer)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             # A vendor that answers otherwise than it says: the function reads what is not there.
             raise UpstreamError("The upstream's answer cannot be read") from error
@@ -205,7 +206,7 @@ class TranslatedAnswer(WholeExchange):
                 is_public=found.is_public,
             )
             return b""
-        self.usage = service.usage(question, answer)
+        self.usage = usage
         if isinstance(found, Content):
             self.media_type = found.media_type
             return found.data if isinstance(found.data, bytes) else b""

@@ -18,9 +18,15 @@ A model's id is the name of a deployment. An account's data may hold:
 """
 
 from gateway_core import Auth, ProviderSpec, hookimpl
+from gateway_providers.services import completions_service
 
 from .addresses import address
 
+# A deployment's kind is the resource's business, so every kind is offered for every name.
+SERVICES = tuple(
+    completions_service(name)
+    for name in ("embedding", "image", "image/edit", "tts", "stt", "stt/translation")
+)
 AZURE_OPENAI = ProviderSpec(
     id="azure-openai",
     name="Azure OpenAI",
@@ -38,6 +44,7 @@ AZURE_OPENAI = ProviderSpec(
     # A whole answer begins when it is complete, thinking and all.
     timeout_ms=600_000,
     passthrough_models=True,
+    services=SERVICES,
     options={"prompt_cache_key": True},
 )
 

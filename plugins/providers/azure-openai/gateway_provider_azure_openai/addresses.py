@@ -7,7 +7,8 @@ from gateway_core import Credential, Target, UpstreamError
 LAST_DATED = "2025-04-01-preview"
 """The last version that is named by a date."""
 _UNDATED = ("", "v1", "latest", "preview")
-_CHAT = "/chat/completions"
+_OF_DEPLOYMENT = ("/chat/", "/embeddings", "/images/", "/audio/")
+"""What a dated API has below a deployment; responses name theirs in the body."""
 
 
 def address(target: Target, credential: Credential, path: str) -> str:
@@ -32,7 +33,7 @@ def address(target: Target, credential: Credential, path: str) -> str:
         query = "?api-version=preview" if version == "preview" else ""
         return f"{root}/openai/v1{path}{query}"
     query = f"?api-version={quote(version)}"
-    if path != _CHAT:
+    if not path.startswith(_OF_DEPLOYMENT):
         return f"{root}/openai{path}{query}"
     return f"{root}/openai/deployments/{quote(target.model.id, safe='')}{path}{query}"
 

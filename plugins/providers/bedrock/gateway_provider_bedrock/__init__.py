@@ -11,16 +11,17 @@ Provider options of the format: ``guardrail`` (an id or ARN), ``guardrail_versio
 every request when set.
 
 Models go by Bedrock's own ids, by inference profiles, or by ARN; any of them
-may be requested. Which of them an account has depends on the account, so none is
-listed here. A profile belongs to a part of the world: ``us.`` is used in a
+may be requested. Which chat models an account has depends on the account, so none
+is listed here. A profile belongs to a part of the world: ``us.`` is used in a
 region of the United States, ``eu.`` in one of Europe.
 """
 
-from gateway_core import ProviderSpec, WireFormat, hookimpl
+from gateway_core import Kind, Model, ProviderSpec, WireFormat, hookimpl
 
 from .addresses import address
 from .converse import CONVERSE
 from .executor import SigV4
+from .services import SERVICES
 
 BEDROCK = ProviderSpec(
     id="bedrock",
@@ -38,6 +39,14 @@ BEDROCK = ProviderSpec(
         "AWS_SESSION_TOKEN": "sessionToken",
         "AWS_REGION": "region",
     },
+    models=(
+        Model("amazon.titan-embed-text-v1", kind=Kind.EMBEDDING),
+        Model("amazon.titan-embed-text-v2:0", kind=Kind.EMBEDDING),
+        Model("amazon.nova-2-multimodal-embeddings-v1:0", kind=Kind.EMBEDDING),
+        Model("amazon.titan-image-generator-v2:0", kind=Kind.IMAGE),
+        Model("amazon.nova-canvas-v1:0", kind=Kind.IMAGE),
+    ),
+    services=SERVICES,
     passthrough_models=True,
 )
 

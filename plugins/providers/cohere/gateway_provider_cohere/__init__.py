@@ -9,9 +9,13 @@ the model can cite. Usage counts what the model read and wrote, which is more
 than what is billed.
 """
 
-from gateway_core import Kind, Model, ProviderSpec, WireFormat, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, WireFormat, hookimpl
 
 from .chat import CHAT
+from .services import SERVICES
+
+# https://cohere.com/pricing: $2 for a thousand searches of up to 100 documents
+SEARCHES = Price(units={"queries": 0.002})
 
 COHERE = ProviderSpec(
     id="cohere",
@@ -58,13 +62,15 @@ COHERE = ProviderSpec(
         ),
         Model("embed-v5.0-pro", kind=Kind.EMBEDDING),
         Model("embed-v5.0-fast", kind=Kind.EMBEDDING),
-        Model("embed-v4.0", kind=Kind.EMBEDDING, context=128_000),
-        Model("rerank-v4.0-pro", kind=Kind.RERANK),
-        Model("rerank-v4.0-fast", kind=Kind.RERANK),
+        Model("embed-v4.0", kind=Kind.EMBEDDING, context=128_000, price=Price(input=0.12)),
+        Model("rerank-v4.0-pro", kind=Kind.RERANK, price=Price(units={"queries": 0.0025})),
+        Model("rerank-v4.0-fast", kind=Kind.RERANK, price=SEARCHES),
+        Model("rerank-v3.5", kind=Kind.RERANK, price=SEARCHES),
         Model("cohere-transcribe-03-2026", kind=Kind.TRANSCRIPTION),
         Model("cohere-transcribe-arabic-07-2026", kind=Kind.TRANSCRIPTION),
         Model("parse-v5.0", kind=Kind.DOCUMENT_PARSING),
     ),
+    services=SERVICES,
     passthrough_models=True,
 )
 

@@ -6,7 +6,7 @@ Messages: https://docs.fireworks.ai/tools-sdks/anthropic-compatibility
 Models are named by resource: ``accounts/fireworks/models/…``.
 """
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
 
 SHARED = "accounts/fireworks/models/"
@@ -27,7 +27,9 @@ FIREWORKS = openai_compatible(
             Model(f"{SHARED}kimi-k3", context=1_040_000, tools=True, reasoning=True),
             Model(f"{SHARED}llama-v3p3-70b-instruct", context=131_072, reasoning=False),
             Model(f"{SHARED}qwen3-235b-a22b", context=128_000, tools=True),
-            Model("nomic-ai/nomic-embed-text-v1.5", kind=Kind.EMBEDDING),
+            Model("nomic-ai/nomic-embed-text-v1.5", kind=Kind.EMBEDDING, price=Price(input=0.008)),
+            Model("fireworks/qwen3-embedding-8b", kind=Kind.EMBEDDING, price=Price(input=0.1)),
+            Model("fireworks/qwen3-reranker-8b", kind=Kind.RERANK),
         ),
         options={
             "max_tokens": True,
@@ -35,7 +37,8 @@ FIREWORKS = openai_compatible(
             "top_k": True,
             "min_p": True,
         },
-    )
+    ),
+    services=("embedding", "rerank"),
 )
 
 

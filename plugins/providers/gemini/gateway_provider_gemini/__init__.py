@@ -7,6 +7,7 @@ Models: https://ai.google.dev/gemini-api/docs/models
 from collections.abc import Iterator
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, hookimpl
+from gateway_providers.services import GENERATIVE, chat_search_model, generative_search
 
 MILLION = 1_048_576
 
@@ -48,7 +49,10 @@ GEMINI = ProviderSpec(
         *other(Kind.TRANSCRIPTION, "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
         *other(Kind.SPEECH, "gemini-3.1-flash-tts-preview", "gemini-2.5-flash-preview-tts"),
         *other(Kind.SPEECH, "gemini-2.5-pro-preview-tts"),
+        # Grounding is $35 for a thousand prompts: https://ai.google.dev/gemini-api/docs/pricing
+        chat_search_model(0.035, input=0.3, output=2.5),
     ),
+    services=(*GENERATIVE.values(), generative_search("gemini-2.5-flash")),
 )
 
 

@@ -5,7 +5,7 @@ API reference: https://docs.github.com/en/rest/models/inference
 The key needs the permission ``models: read``.
 """
 
-from gateway_core import Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
 
 GITHUB_MODELS = openai_compatible(
@@ -24,8 +24,11 @@ GITHUB_MODELS = openai_compatible(
             Model("openai/gpt-4.1-mini", tools=True, reasoning=False, vision=True),
             Model("openai/gpt-4o", tools=True, reasoning=False, vision=True),
             Model("openai/gpt-4o-mini", tools=True, reasoning=False, vision=True),
+            Model("openai/text-embedding-3-small", kind=Kind.EMBEDDING),
+            Model("openai/text-embedding-3-large", kind=Kind.EMBEDDING),
         ),
-    )
+    ),
+    services=("embedding",),
 )
 
 

@@ -10,8 +10,17 @@ Chinese platform is a provider of its own, because its keys are.
 
 from msgspec.structs import replace
 
-from gateway_core import Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import PassThroughService, images, search_model
+
+from .search import McpSearch
+
+PICTURES = Service(
+    Kind.IMAGE,
+    # One picture is made, and its address is the answer: https://docs.z.ai/api-reference/image
+    PassThroughService("/images/generations", units=images, drop=("n", "response_format")),
+)
 
 GLM = openai_compatible(
     ProviderSpec(
@@ -32,6 +41,14 @@ GLM = openai_compatible(
             Model("glm-4.5", context=128_000, max_output=96_000, tools=True, reasoning=True),
             Model("glm-4.5-air", context=128_000, max_output=96_000, tools=True, reasoning=True),
             Model("glm-4.6v", context=128_000, tools=True, reasoning=True, vision=True),
+            Model("glm-image", kind=Kind.IMAGE, price=Price(units={"images": 0.015})),
+            Model("cogview-4-250304", kind=Kind.IMAGE, price=Price(units={"images": 0.01})),
+            Model("embedding-3", kind=Kind.EMBEDDING),
+            search_model(0),
+        ),
+        services=(
+            PICTURES,
+            Service(Kind.SEARCH, McpSearch("https://api.z.ai/api/mcp/web_search_prime")),
         ),
         options={
             "max_tokens": True,
@@ -41,7 +58,8 @@ GLM = openai_compatible(
             "video": True,
             "documents": "file_url",
         },
-    )
+    ),
+    services=("embedding",),
 )
 
 CHINA = replace(
@@ -52,6 +70,10 @@ CHINA = replace(
     base_url="https://open.bigmodel.cn/api/paas/v4",
     models_url="https://open.bigmodel.cn/api/paas/v4/models",
     other_formats={"claude": "https://open.bigmodel.cn/api/anthropic/v1"},
+    services=(
+        *(each for each in GLM.services if each.kind != Kind.SEARCH),
+        Service(Kind.SEARCH, McpSearch("https://open.bigmodel.cn/api/mcp/web_search_prime")),
+    ),
     environment=("ZHIPUAI_API_KEY",),
 )
 

@@ -9,7 +9,7 @@ format send as a matter of course, so those clients are translated.
 
 from collections.abc import Iterator
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
 
 
@@ -25,6 +25,12 @@ def talking(max_output: int, *ids: str) -> Iterator[Model]:
         yield Model(
             id, context=131_072, max_output=max_output, tools=True, reasoning=False, vision=False
         )
+
+
+def hearing(id: str, dollars_an_hour: float) -> Model:
+    """A model that writes speech down: https://groq.com/pricing"""
+    price = Price(units={"seconds": dollars_an_hour / 3600})
+    return Model(id, kind=Kind.TRANSCRIPTION, price=price)
 
 
 GROQ = openai_compatible(
@@ -45,12 +51,15 @@ GROQ = openai_compatible(
             Model("groq/compound"),
             Model("groq/compound-mini"),
             Model("allam-2-7b"),
-            Model("whisper-large-v3", kind=Kind.TRANSCRIPTION),
-            Model("whisper-large-v3-turbo", kind=Kind.TRANSCRIPTION),
-            Model("distil-whisper-large-v3-en", kind=Kind.TRANSCRIPTION),
+            hearing("whisper-large-v3", 0.111),
+            hearing("whisper-large-v3-turbo", 0.04),
+            hearing("distil-whisper-large-v3-en", 0.02),
+            Model("canopylabs/orpheus-v1-english", kind=Kind.SPEECH),
+            Model("canopylabs/orpheus-arabic-saudi", kind=Kind.SPEECH),
         ),
         drop=("logprobs", "top_logprobs", "logit_bias"),
-    )
+    ),
+    services=("tts", "stt", "stt/translation"),
 )
 
 

@@ -24,6 +24,8 @@ from gateway_providers.services import (
     read_speech,
 )
 
+from .tasks import EMBEDDING, IMAGE
+
 TASKS = "https://router.huggingface.co/hf-inference/models"
 """Of the hub's own servers, which have one address for each model."""
 
@@ -72,10 +74,13 @@ HUGGINGFACE = openai_compatible(
             Model("stabilityai/stable-diffusion-xl-base-1.0", kind=Kind.IMAGE),
             Model("openai/whisper-large-v3", kind=Kind.TRANSCRIPTION),
             Model("openai/whisper-large-v3-turbo", kind=Kind.TRANSCRIPTION),
+            Model("intfloat/multilingual-e5-large", kind=Kind.EMBEDDING),
         ),
         services=(
             Service(Kind.SPEECH, SPEECH),
             Service(Kind.TRANSCRIPTION, TRANSCRIPTION),
+            Service(Kind.IMAGE, IMAGE),
+            Service(Kind.EMBEDDING, EMBEDDING),
         ),
     )
 )

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
+from gateway_providers.services import chat_search_model
 
 from .audio import audio_services
+from .services import services
 
 
 def chat(context: int, *ids: str) -> Iterator[Model]:
@@ -50,7 +52,9 @@ MINIMAX = ProviderSpec(
         *chat(204_800, "MiniMax-M2.7", "MiniMax-M2.7-highspeed"),
         *chat(204_800, "MiniMax-M2.5", "MiniMax-M2.5-highspeed"),
         *chat(204_800, "MiniMax-M2.1", "MiniMax-M2.1-highspeed", "MiniMax-M2"),
-        *other(Kind.IMAGE, "image-01"),
+        # https://platform.minimax.io/docs/guides/pricing
+        Model("image-01", kind=Kind.IMAGE, price=Price(units={"images": 0.0035})),
+        chat_search_model(0.005, input=0.3, output=1.2),
         *other(Kind.VIDEO, "MiniMax-H3", "MiniMax-H3-Max", "MiniMax-Hailuo-2.3"),
         *other(Kind.VIDEO, "MiniMax-Hailuo-2.3-Fast", "MiniMax-Hailuo-02"),
         *speech("speech-2.8-hd", "speech-2.8-turbo", "speech-2.6-hd"),
@@ -58,7 +62,7 @@ MINIMAX = ProviderSpec(
         *other(Kind.TRANSCRIPTION, "asr-1.0"),
         *other(Kind.MUSIC, "music-3.0", "music-2.6", "music-cover"),
     ),
-    services=audio_services("https://api.minimax.io/v1"),
+    services=(*services("https://api.minimax.io"), *audio_services("https://api.minimax.io/v1")),
     options={"reasoning": "none"},
 )
 
@@ -70,7 +74,10 @@ CHINA = replace(
     other_formats={"openai": "https://api.minimaxi.com/v1"},
     responses_url=None,
     models_url="https://api.minimaxi.com/v1/models",
-    services=audio_services("https://api.minimaxi.com/v1"),
+    services=(
+        *services("https://api.minimaxi.com"),
+        *audio_services("https://api.minimaxi.com/v1"),
+    ),
     environment=(),
 )
 

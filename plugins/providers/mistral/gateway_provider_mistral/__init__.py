@@ -7,8 +7,14 @@ usage with every stream without being asked, a tool call's id must have nine
 letters or digits, and thinking is a piece of the content.
 """
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import PassThroughService
+
+# https://docs.mistral.ai/api/endpoint/embeddings
+EMBEDDING = PassThroughService(
+    "/embeddings", rename={"dimensions": "output_dimension"}, drop=("user", "input_type")
+)
 
 MISTRAL = openai_compatible(
     ProviderSpec(
@@ -25,8 +31,17 @@ MISTRAL = openai_compatible(
             ),
             Model("mistral-small-latest", context=262_144, tools=True, reasoning=True, vision=True),
             Model("codestral-latest", context=256_000, tools=True, reasoning=False, vision=False),
-            Model("mistral-embed", kind=Kind.EMBEDDING, context=8_192),
+            Model("mistral-embed", kind=Kind.EMBEDDING, context=8_192, price=Price(input=0.1)),
+            Model("codestral-embed", kind=Kind.EMBEDDING, price=Price(input=0.15)),
+            Model("mistral-moderation-latest", kind=Kind.MODERATION),
+            Model("voxtral-mini-latest", kind=Kind.TRANSCRIPTION),
+            Model(
+                "mistral-ocr-latest",
+                kind=Kind.DOCUMENT_PARSING,
+                price=Price(units={"pages": 0.002}),
+            ),
         ),
+        services=(Service(Kind.EMBEDDING, EMBEDDING),),
         drop=(
             "client_metadata",
             "logit_bias",
@@ -46,7 +61,8 @@ MISTRAL = openai_compatible(
             "reasoning_content": "content",
             "documents": "document_url",
         },
-    )
+    ),
+    services=("moderation", "document-parsing", "stt"),
 )
 
 

@@ -12,6 +12,9 @@ from collections.abc import Iterator
 
 from gateway_core import Auth, Model, ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import chat_search_model
+
+from .search import SEARCH
 
 FIXED = ("temperature", "top_p", "n", "presence_penalty", "frequency_penalty")
 """Sampling that the platform sets itself; another value is refused."""
@@ -36,7 +39,10 @@ MOONSHOT = openai_compatible(
             *kimi(262_144, "kimi-k2.7-code", "kimi-k2.7-code-highspeed", "kimi-k2.6", "kimi-k2.5"),
             Model("moonshot-v1-128k", context=131_072, tools=True, reasoning=False),
             Model("moonshot-v1-32k", context=32_768, tools=True, reasoning=False),
+            # https://platform.kimi.ai/docs/pricing/tools: $0.005 for a search
+            chat_search_model(0.005, input=0.6, output=3.0),
         ),
+        services=(SEARCH,),
         options={
             "max_tokens": False,
             "reasoning": "thinking",

@@ -18,6 +18,8 @@ from gateway_core import Kind, Model, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
 from gateway_providers.services import BytesService, Question, count_characters, read_speech
 
+from .embeddings import EMBEDDING
+
 
 def chat(*ids: str, vision: bool | None = None) -> Iterator[Model]:
     for id in ids:
@@ -60,7 +62,7 @@ NVIDIA = openai_compatible(
         ),
         drop=("client_metadata", "metadata", "prompt_cache_key", "service_tier", "store"),
         options={"max_tokens": True, "reasoning": "none"},
-        services=(Service(Kind.SPEECH, SPEECH),),
+        services=(Service(Kind.SPEECH, SPEECH), Service(Kind.EMBEDDING, EMBEDDING)),
     ),
     services=("stt",),
 )

@@ -8,17 +8,20 @@ vendor's own programs understand); an account with a key and no address means
 the hosted service; everything else is the server on this machine. Clients that
 speak chat completions or messages are passed through to the endpoints that the
 server has for them. Which models there are is the server's business, so none
-is listed here.
+is listed here. Web search and web fetch are of the hosted service alone, and
+need its key.
 """
 
 from gateway_core import Auth, ProviderSpec, hookimpl
+from gateway_providers.services import fetch_model, search_model
 
 from .addresses import LOCAL, address
+from .services import SERVICES
 
 OLLAMA = ProviderSpec(
     id="ollama",
     name="Ollama",
-    aliases=("ollama-local", "ollama-cloud"),
+    aliases=("ollama-local", "ollama-cloud", "ollama-search"),
     format="ollama",
     base_url=LOCAL,
     other_formats={"openai": f"{LOCAL}/v1", "claude": f"{LOCAL}/v1"},
@@ -30,6 +33,8 @@ OLLAMA = ProviderSpec(
     environment_data={"OLLAMA_HOST": "baseUrl"},
     # A model may have to be loaded before the first word.
     timeout_ms=600_000,
+    models=(search_model(0), fetch_model(0)),
+    services=SERVICES,
     passthrough_models=True,
     # The hosted service is paid for by the month, not by the token.
     free=True,

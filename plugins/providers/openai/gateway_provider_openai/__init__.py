@@ -10,6 +10,7 @@ read, because where it is set it often points at a gateway.
 
 from gateway_core import ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import responses_search
 
 from .models import MODELS
 
@@ -25,6 +26,7 @@ OPENAI = openai_compatible(
         # As long as the vendor's own client waits: a whole answer begins when it is complete.
         timeout_ms=600_000,
         models=MODELS,
+        services=(responses_search("gpt-4o-mini"),),
         options={"prompt_cache_key": True},
     ),
     services=(

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from gateway_core import Kind, Model
+from gateway_core import Kind, Model, Price
+from gateway_providers.services import chat_search_model
 
 LARGE = 1_050_000
 USUAL = 400_000
@@ -29,6 +30,11 @@ def talking(context: int, max_output: int, *ids: str) -> Iterator[Model]:
         yield Model(
             id, context=context, max_output=max_output, tools=True, reasoning=False, vision=True
         )
+
+
+def by_unit(kind: Kind, id: str, unit: str, dollars: float) -> Model:
+    """A model that is paid for by what it makes: https://platform.openai.com/docs/pricing"""
+    return Model(id, kind=kind, price=Price(units={unit: dollars}))
 
 
 def other(kind: Kind, *ids: str) -> Iterator[Model]:
@@ -86,8 +92,11 @@ MODELS = (
     *other(Kind.AUDIO, *AUDIO),
     *other(Kind.EMBEDDING, "text-embedding-3-large", "text-embedding-3-small"),
     *other(Kind.EMBEDDING, "text-embedding-ada-002"),
-    *other(Kind.SPEECH, "tts-1", "tts-1-hd", "gpt-4o-mini-tts"),
-    *other(Kind.TRANSCRIPTION, "whisper-1", "gpt-transcribe", "gpt-4o-transcribe"),
+    by_unit(Kind.SPEECH, "tts-1", "characters", 15e-6),
+    by_unit(Kind.SPEECH, "tts-1-hd", "characters", 30e-6),
+    *other(Kind.SPEECH, "gpt-4o-mini-tts"),
+    by_unit(Kind.TRANSCRIPTION, "whisper-1", "seconds", 0.006 / 60),
+    *other(Kind.TRANSCRIPTION, "gpt-transcribe", "gpt-4o-transcribe"),
     *other(Kind.TRANSCRIPTION, "gpt-4o-mini-transcribe", "gpt-4o-transcribe-diarize"),
     *other(Kind.IMAGE, "gpt-image-2.5-sunburst", "gpt-image-2.5-sunburst-2026-09-08"),
     *other(Kind.IMAGE, "gpt-image-2.5-flare", "gpt-image-2.5-flare-2026-09-08"),
@@ -99,5 +108,7 @@ MODELS = (
     *other(Kind.REALTIME_TRANSLATION, "gpt-realtime-translate"),
     *other(Kind.REALTIME_TRANSCRIPTION, "gpt-live-transcribe", "gpt-realtime-whisper"),
     *other(Kind.LIVE, "gpt-live-1"),
+    # Web search is $10 for a thousand calls, beside the tokens of gpt-4o-mini.
+    chat_search_model(0.01, input=0.15, output=0.6),
     *other(Kind.MODERATION, "omni-moderation-latest", "omni-moderation-2024-09-26"),
 )

@@ -9,8 +9,9 @@ responses or messages are passed through to the endpoints that exist for them.
 
 from collections.abc import Iterator
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import PassThroughService, images
 
 
 def other(kind: Kind, *ids: str) -> Iterator[Model]:
@@ -47,6 +48,8 @@ OPENROUTER = openai_compatible(
             *other(Kind.RERANK, "nvidia/llama-nemotron-rerank-vl-1b-v2:free"),
             *other(Kind.DECISION, "typesafe/jev-1.13"),
         ),
+        # https://openrouter.ai/docs/api-reference/images: not below /images/generations.
+        services=(Service(Kind.IMAGE, PassThroughService("/images", units=images)),),
         options={
             "reasoning": "openrouter",
             "reasoning_content": "reasoning_details",
@@ -57,7 +60,8 @@ OPENROUTER = openai_compatible(
             "documents": "file_or_url",
             "web_search": "plugins",
         },
-    )
+    ),
+    services=("embedding", "rerank", "systemone", "tts", "stt"),
 )
 
 

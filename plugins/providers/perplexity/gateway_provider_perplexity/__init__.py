@@ -6,14 +6,17 @@ Every answer rests on a search, so a client that asks for one has its wish; tool
 of the client's own are not taken.
 """
 
-from gateway_core import Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import search_model
+
+from .services import SERVICES
 
 PERPLEXITY = openai_compatible(
     ProviderSpec(
         id="perplexity",
         name="Perplexity",
-        aliases=("pplx",),
+        aliases=("pplx", "perplexity-search"),
         base_url="https://api.perplexity.ai",
         environment=("PERPLEXITY_API_KEY",),
         timeout_ms=600_000,
@@ -22,7 +25,12 @@ PERPLEXITY = openai_compatible(
             Model("sonar", context=128_000, tools=False, reasoning=False, vision=True),
             Model("sonar-reasoning-pro", context=128_000, tools=False, reasoning=True, vision=True),
             Model("sonar-deep-research", context=128_000, tools=False, reasoning=True),
+            # https://docs.perplexity.ai/getting-started/pricing
+            Model("pplx-embed-v1-0.6b", kind=Kind.EMBEDDING, price=Price(input=0.004)),
+            Model("pplx-embed-v1-4b", kind=Kind.EMBEDDING, price=Price(input=0.03)),
+            search_model(0.005),
         ),
+        services=SERVICES,
         drop=("functions", "function_call", "parallel_tool_calls", "tools", "tool_choice"),
         options={
             "max_tokens": True,

@@ -13,8 +13,22 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import PassThroughService
+
+WORLD, MAINLAND = "https://dashscope-intl.aliyuncs.com", "https://dashscope.aliyuncs.com"
+
+
+def services(host: str) -> tuple[Service, ...]:
+    """What a platform has besides chat.
+
+    https://www.alibabacloud.com/help/en/model-studio/embedding: at most 10 inputs, and
+    https://www.alibabacloud.com/help/en/model-studio/rerank
+    """
+    ranking = PassThroughService("/reranks", base_url=f"{host}/compatible-api/v1")
+    embedding = PassThroughService("/embeddings", batch_limit=10)
+    return Service(Kind.EMBEDDING, embedding), Service(Kind.RERANK, ranking)
 
 
 def qwen(context: int | None, *ids: str, reasoning: bool | None = True) -> Iterator[Model]:
@@ -35,8 +49,10 @@ QWEN = openai_compatible(
             *qwen(1_000_000, "qwen3.6-plus", "qwen3.5-plus", "qwen-plus", "qwen-flash"),
             *qwen(262_144, "qwen3-max"),
             *qwen(1_000_000, "qwen3-coder-plus", "qwen3-coder-flash", reasoning=False),
-            Model("text-embedding-v4", kind=Kind.EMBEDDING),
+            Model("text-embedding-v4", kind=Kind.EMBEDDING, price=Price(input=0.07)),
+            Model("qwen3-rerank", kind=Kind.RERANK, price=Price(input=0.1)),
         ),
+        services=services(WORLD),
         options={
             "max_tokens": True,
             "reasoning": "enable_thinking",
@@ -55,6 +71,7 @@ CHINA = replace(
     base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
     models_url="https://dashscope.aliyuncs.com/compatible-mode/v1/models",
     other_formats={"claude": "https://dashscope.aliyuncs.com/apps/anthropic/v1"},
+    services=services(MAINLAND),
     environment=(),
 )
 

@@ -7,6 +7,7 @@ from gateway_core import ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
 
 from .models import MODELS
+from .services import SERVICES
 
 TOGETHER = openai_compatible(
     ProviderSpec(
@@ -15,9 +16,13 @@ TOGETHER = openai_compatible(
         base_url="https://api.together.xyz/v1",
         environment=("TOGETHER_API_KEY",),
         passthrough_models=True,
+        # Videos are at another name of the vendor's.
+        hosts=("api.together.ai",),
         models=MODELS,
+        services=SERVICES,
         options={"max_tokens": True, "top_k": True, "min_p": True, "video": True},
-    )
+    ),
+    services=("embedding", "rerank", "tts", "stt", "stt/translation"),
 )
 
 

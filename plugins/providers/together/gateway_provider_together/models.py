@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway_core import Kind, Model
+from gateway_core import Kind, Model, Price
 
 
 def chat(context: int | None, *ids: str, vision: bool | None = None) -> Iterator[Model]:
@@ -93,6 +93,8 @@ MODELS = (
     *CHAT,
     *other(Kind.IMAGE, *IMAGES),
     *other(Kind.VIDEO, *FILMS),
+    Model("intfloat/multilingual-e5-large-instruct", kind=Kind.EMBEDDING, price=Price(input=0.02)),
+    *other(Kind.RERANK, "mixedbread-ai/Mxbai-Rerank-Large-V2"),
     *other(Kind.SPEECH, "canopylabs/orpheus-3b-0.1-ft", "hexgrad/Kokoro-82M"),
     *other(Kind.SPEECH, "cartesia/sonic-3", "cartesia/sonic-2", "cartesia/sonic"),
     *other(Kind.TRANSCRIPTION, "openai/whisper-large-v3", "nvidia/parakeet-tdt-0.6b-v3"),

@@ -15,9 +15,11 @@ itself.
 
 from collections.abc import Iterator
 
-from gateway_core import Auth, Model, ProviderSpec, hookimpl
+from gateway_core import Auth, Kind, Model, ProviderSpec, Service, hookimpl
+from gateway_providers.services import GENERATIVE
 
 from .addresses import address
+from .embeddings import EMBEDDING
 from .executor import VertexExecutor
 
 
@@ -52,6 +54,15 @@ VERTEX = ProviderSpec(
         *gemini("gemini-3.1-pro-preview", "gemini-3.1-flash-lite-preview"),
         *gemini("gemini-3-flash-preview"),
         *gemini("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
+        Model("gemini-embedding-001", kind=Kind.EMBEDDING),
+        Model("text-embedding-005", kind=Kind.EMBEDDING),
+        Model("text-multilingual-embedding-002", kind=Kind.EMBEDDING),
+        Model("gemini-2.5-flash-image", kind=Kind.IMAGE),
+    ),
+    services=(
+        Service(Kind.EMBEDDING, EMBEDDING),
+        GENERATIVE["image"],
+        GENERATIVE["image/edit"],
     ),
     options={"server_tool_invocations": False},
 )

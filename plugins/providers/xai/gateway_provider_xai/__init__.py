@@ -6,8 +6,11 @@ Thinking: https://docs.x.ai/docs/guides/reasoning
 
 from collections.abc import Iterator
 
-from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.services import chat_search_model, responses_search
+
+from .images import SERVICES
 
 NOT_WHILE_THINKING = ("presence_penalty", "frequency_penalty", "stop")
 
@@ -44,9 +47,16 @@ XAI = openai_compatible(
                 reasoning=True,
                 format="openai-responses",
             ),
-            Model("grok-2-image-1212", kind=Kind.IMAGE),
+            # https://docs.x.ai/docs/models
+            Model("grok-2-image-1212", kind=Kind.IMAGE, price=Price(units={"images": 0.07})),
+            Model("grok-imagine-image", kind=Kind.IMAGE, price=Price(units={"images": 0.02})),
+            Model("grok-imagine-video", kind=Kind.VIDEO),
+            # Web search is $5 for a thousand calls, beside the model's tokens.
+            chat_search_model(0.005, input=0.2, output=0.5),
         ),
-    )
+        services=(*SERVICES, responses_search("grok-4-fast-reasoning")),
+    ),
+    services=("video/generations", "video/edits", "video/extensions", "video/status"),
 )
 
 

@@ -77,3 +77,11 @@ def test_an_address_of_the_account_wins() -> None:
 def test_an_account_without_a_resource_is_told_what_to_save(endpoint: object) -> None:
     with pytest.raises(UpstreamError, match="azureEndpoint"):
         url(azureEndpoint=endpoint)
+
+
+@pytest.mark.parametrize("path", ["/embeddings", "/images/edits", "/audio/speech"])
+def test_services_of_a_dated_version_are_below_the_deployment(path: str) -> None:
+    found = url(path, azureEndpoint=HOST, apiVersion="2024-10-21")
+
+    assert found == f"{HOST}/openai/deployments/gpt-4o{path}?api-version=2024-10-21"
+    assert url(path, azureEndpoint=HOST) == f"{HOST}/openai/v1{path}"

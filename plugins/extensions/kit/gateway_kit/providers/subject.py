@@ -56,8 +56,9 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     answers_itself: bool = False
     dialects: Mapping[str, Dialect] = {}
     """Dialects of the mock vendor for the plugin's own formats."""
-    samples: Mapping[str, ServiceSample] = {}
-    """Requests and answers of services that differ from most vendors'."""
+    samples: Mapping[str, ServiceSample | None] = {}
+    """Requests and answers of services that differ from most vendors'; ``None`` for a service
+    that is not exercised."""
 
     def models(self) -> list[Model]:
         """One chat model for each wire format that the vendor's models use."""

@@ -16,6 +16,7 @@ from .case_list import build_cases
 from .declaration import accepted_case
 from .harness import ProviderHarness
 from .service_samples import ServiceSample
+from .shipped_samples import shipped_samples
 from .subject import Account, ProviderUnderTest
 
 
@@ -53,7 +54,7 @@ class ProviderSuite:
                 every_client=every_client,
                 answers_itself=spec.id in answers_itself,
                 dialects=dialects,
-                samples=samples,
+                samples={**shipped_samples(self._tested[module]), **samples},
             )
             for module, spec in _specs(self._tested, self.registry)
         ]

@@ -6,7 +6,7 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 
 import msgspec
 
-from gateway_core import UpstreamRequest
+from gateway_core import Kind, UpstreamRequest
 from gateway_core.plugins.manifest import auth_type
 from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named
 from gateway_core.upstream.transport import MalformedUrl
@@ -20,6 +20,8 @@ from .service_call import CLIENT_KEY, COOKIE, ServiceCall
 
 METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
 
+_UNNAMED = (Kind.SEARCH, Kind.FETCH)
+"""What is looked up by a vendor rather than by a model that it could name."""
 Check = Callable[[ServiceCall, UpstreamRequest], Iterable[str]]
 
 
@@ -110,7 +112,7 @@ def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     said = said.replace("\\/", "/")
     if prefixed in said:
         yield f"the model is sent as {prefixed}"
-    elif model not in said:
+    elif model not in said and call.service.kind not in _UNNAMED:
         yield f"neither the URL nor the body names the model {model}"
 
 

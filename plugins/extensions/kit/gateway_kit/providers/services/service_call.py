@@ -115,16 +115,17 @@ def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
 
     Only a sample of its own says what a vendor answers whose words are translated.
     """
-    samples = {str(kind): sample for kind, sample in (*SAMPLES.items(), *subject.samples.items())}
+    samples: dict[str, ServiceSample | None] = {**SAMPLES, **subject.samples}
     for service in subject.spec.services:
         name = name_of(service)
         if isinstance(service.adapter, JsonService | BytesService) and name not in subject.samples:
             continue
-        if name in samples:
+        sample = samples.get(name)
+        if sample is not None:
             models = [each for each in subject.spec.models if each.kind == service.kind]
             yield ServiceCall(
                 subject=subject,
                 service=service,
                 model=models[0] if models else Model("maker/model-1", kind=service.kind),
-                sample=samples[name],
+                sample=sample,
             )
