@@ -87,7 +87,7 @@ def credential_header(
     ``usual`` and ``prefix`` are what the wire format declares.
     """
     # An account without a key (a local server) must not send an empty credential.
-    if not credential.secret or auth.scheme == "query" or auth.type == "none":
+    if not credential.secret or auth.scheme == "query":
         return {}
     header = auth.header.lower() if auth.header else None
     if auth.scheme == "bearer":

@@ -275,7 +275,7 @@ def test_doctor_names_variables_and_settings_without_effect(
 ) -> None:
     async def save() -> None:
         stores = await open_stores(data_dir)
-        await stores.settings.patch({"upstreamProxyConfig": {"a": 1}})
+        await stores.settings.patch({"cavemanEnabled": True})
         await stores.close()
 
     with DataDir(tmp_path) as data_dir:
@@ -289,6 +289,4 @@ def test_doctor_names_variables_and_settings_without_effect(
         state == "bad" and "GATEWAY_PG_URL has no effect" in text for state, text in variables
     )
     assert any(state == "worse" and "HTTPS_PROXY is not" in text for state, text in variables)
-    assert [detail.split()[0] for _, detail in findings(tmp_path, "settings")] == [
-        "upstreamProxyConfig"
-    ]
+    assert [detail.split()[0] for _, detail in findings(tmp_path, "settings")] == ["cavemanEnabled"]

@@ -35,6 +35,9 @@ BUNDLED = {
             "azure-openai": Account(data={"azureEndpoint": "https://resource.openai.azure.com"})
         }
     ),
+    "gateway_provider_cloudflare_ai": ConformanceOptions(
+        accounts={"cloudflare-ai": Account(data={"accountId": "account-1"})}
+    ),
     "gateway_provider_echo": ConformanceOptions(answers_itself=("echo",)),
     "gateway_provider_vertex": ConformanceOptions(
         accounts={
