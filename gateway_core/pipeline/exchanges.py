@@ -268,11 +268,11 @@ class Translated:
             self.failure = error
             return b""
         self.usage = reply.usage
-        failed = next((each for each in reply.choices if each.finish == "error"), None)
-        if failed is not None and not self._same:
-            message = redact(failed.failure or TURN_FAILED, secrets_of(self._credential))
-            self.failure = AnswerFailed(message)
-            return b""
+        for choice in () if self._same else reply.choices:
+            if choice.finish == "error":
+                message = redact(choice.failure or TURN_FAILED, secrets_of(self._credential))
+                self.failure = AnswerFailed(message)
+                return b""
         identity, created = self._named(reply.id, reply.created)
         if identity != reply.id or created != reply.created:
             reply = replace(reply, id=identity, created=created)

@@ -11,14 +11,16 @@ from ..contracts.wire import ClientSide, VendorSide, WireFormat
 EVENT_STREAM = "text/event-stream"
 _FRAMES = (b"data:", b"event:", b"id:", b"retry:", b":")
 """How a stream of server-sent events may begin: WHATWG HTML, section 9.2.5."""
+_BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 def is_other_kind(beginning: bytes, wire: WireFormat, *, stream: bool) -> bool:
     """Whether an answer that begins so is not of the kind that was asked for."""
-    beginning = beginning.lstrip(b" \t\r\n\xef\xbb\xbf")
     if not stream:
-        return beginning.startswith(_FRAMES)
-    return beginning.startswith(b"{") and wire.stream_type.startswith(EVENT_STREAM)
+        # Nearly every whole answer ends here.
+        return not beginning.startswith(b"{") and beginning.lstrip(_BLANK).startswith(_FRAMES)
+    is_object = beginning.lstrip(_BLANK).startswith(b"{")
+    return is_object and wire.stream_type.startswith(EVENT_STREAM)
 
 
 class OtherKind:

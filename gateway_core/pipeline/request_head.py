@@ -38,6 +38,8 @@ class RequestHead(Struct, frozen=True, kw_only=True):
     """The key whose policy holds and that is charged; ``None`` for the command line."""
     is_shared: bool
     """A key was shown, so pages of every origin may read the answer."""
+    is_direct: bool
+    """Nothing in the head keeps the request from the fast path."""
 
     def with_length(self, length: str) -> "RequestHead":
         """The same head with another ``content-length``."""
@@ -53,6 +55,7 @@ class RequestHead(Struct, frozen=True, kw_only=True):
             is_json=self.is_json,
             key=self.key,
             is_shared=self.is_shared,
+            is_direct=self.is_direct,
         )
 
 
@@ -82,15 +85,18 @@ def read_request_head(
     headers: Mapping[str, str],
 ) -> RequestHead:
     """Read a head; ``headers`` are whole."""
+    endpoint, has_json = route.endpoint, is_json(headers.get("content-type", ""))
+    takes_json = endpoint.body == "json" and endpoint.counting is None
     return RequestHead(
         route=route,
         parameters=parameters,
         path=path,
         caller=caller,
         headers=without_credentials(headers),
-        is_json=is_json(headers.get("content-type", "")),
+        is_json=has_json,
         key=None if caller.is_cli else caller.key,
         is_shared=caller.has_shown,
+        is_direct=takes_json and has_json and "content-encoding" not in headers,
     )
 
 

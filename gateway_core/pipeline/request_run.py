@@ -297,7 +297,8 @@ class RequestRun:
     def finish(self) -> None:
         """The request is over, whatever became of it: one row in the ledger."""
         core, record = self.core, self.record
-        self.write_row()
+        if not record.is_recorded:
+            self.write_row()
         if self.is_answering and self.attempt.gate is not None:
             self.attempt.leave()
         if self.form is not None:

@@ -40,7 +40,8 @@ class Translation(Struct):
         """What was asked, in nobody's dialect. Raises BadRequest."""
         if self._conversation is None:
             conversation = client_side(self.client).read_request(self.call)
-            if self.call.headers.get(PREFILL, "").strip().lower() == "preserve":
+            prefill = self.call.headers.get(PREFILL)
+            if prefill is not None and prefill.strip().lower() == "preserve":
                 conversation = replace(conversation, keeps_prefill=True)
             self._conversation = conversation
         return self._conversation
@@ -53,7 +54,9 @@ class Translation(Struct):
         way = ways.find(target, credential, client, stream=call.stream)
         if passes_through(call, client, way.wire):
             return PassThrough(call, way)
-        conversation = self._by_value(self.conversation(), way.wire)
+        conversation = self.conversation()
+        if way.wire.by_value:
+            conversation = self._by_value(conversation, way.wire)
         return Translated(call, conversation, way, client, self.now)
 
     def translate(
@@ -62,14 +65,13 @@ class Translation(Struct):
         """By way of the hub, with a conversation that may have been changed."""
         client, ways = self.client, self.ways or self._own_ways()
         way = ways.find(target, credential, client, stream=conversation.stream)
-        conversation = self._by_value(conversation, way.wire)
+        if way.wire.by_value:
+            conversation = self._by_value(conversation, way.wire)
         return Translated(self.call, conversation, way, client, self.now)
 
     def _by_value(self, conversation: Conversation, wire: WireFormat) -> Conversation:
         """As a vendor of this format can take it. Raises MediaByAddress for what is to be
         fetched first."""
-        if not wire.by_value:
-            return conversation
         if self.fetched is None:
             self.fetched = {}
         return put_values(conversation, wire.by_value, self.fetched)

@@ -40,7 +40,7 @@ AT_ONCE = 500
 _SUFFIX = ".jsonl"
 _LOCK = ".lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder().encode_lines
 _decode = msgspec.json.Decoder(UsageRecord).decode
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class Journal:
     def append(self, row: UsageRecord) -> int:
         """Append a row with one write, and give the position behind it. Never raises for a file
         that cannot be written: the row then waits in memory alone."""
-        line = _encode(row) + b"\n"
+        line = _encode((row,))
         try:
             if self._file is None or self.end - self._segments[-1][0] >= SEGMENT:
                 self._file = self._next_segment()

@@ -51,10 +51,7 @@ def _is_eligible(core: Collaborators, head: RequestHead, body: bytes) -> bool:
     state = core.state
     if state.is_full or state.is_stopping or core.interceptors.active or core.request_log.is_on:
         return False
-    endpoint = head.route.endpoint
-    if endpoint.counting is not None or endpoint.body != "json" or not head.is_json:
-        return False
-    return len(body) <= core.max_body and "content-encoding" not in head.headers
+    return head.is_direct and len(body) <= core.max_body
 
 
 def _send(run: RequestRun, body: bytes) -> bool:

@@ -16,6 +16,8 @@ class SingleAccount(Struct, frozen=True):
 
     key: Key | None
     found: tuple[Member, Account] | None
+    is_watched: bool
+    """It matters which further models the calls name."""
 
 
 def single_account(run: RequestRun) -> tuple[Member, Account] | None:
@@ -34,9 +36,11 @@ def single_account(run: RequestRun) -> tuple[Member, Account] | None:
     held: SingleAccount | None = snapshot.memory.get(name)
     # A key that was changed is another value with the same id.
     if held is None or held.key is not key:
-        held = SingleAccount(key, _find(run))
+        is_bound = key is not None and key.policy.is_bound
+        is_watched = is_bound or bool(snapshot.hidden or snapshot.shown)
+        held = SingleAccount(key, _find(run), is_watched)
         snapshot.remember(name, held)
-    elif held.found is not None and (key is not None or snapshot.hidden or snapshot.shown):
+    elif held.is_watched and held.found is not None:
         check_further(snapshot, key, held.found[:1], call.members)
     if held.found is None:
         return None

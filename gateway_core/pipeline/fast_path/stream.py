@@ -12,7 +12,7 @@ from .driver import Driver
 class StreamDriver(Driver):
     """Sends until a client is slow, a vendor is silent for too long, or something fails."""
 
-    __slots__ = ("_silence", "_stream")
+    __slots__ = ("_interval", "_silence", "_stream")
 
     def __init__(self, run: RequestRun, writer: DirectWriter) -> None:
         Driver.__init__(self, run, writer)
@@ -21,8 +21,13 @@ class StreamDriver(Driver):
         self._silence: SilenceWatch | None = None
         """There is one where the client is to be sent something into a silence."""
         keep_alive = run.keep_alive
+        self._interval = 0.0
+        """Seconds of silence in a stream that is open until its client is sent something."""
         if keep_alive is not None:
-            step = keep_alive_interval(run.core, keep_alive) / LOOKS or EARLY_AFTER
+            interval = keep_alive_interval(run.core, keep_alive)
+            if keep_alive.throughout:
+                self._interval = interval
+            step = interval / LOOKS or EARLY_AFTER
             self._silence = SilenceWatch(writer.has_pushed, self._on_silence, EARLY_AFTER, step)
 
     def on_client_gone(self) -> None:
@@ -107,12 +112,8 @@ class StreamDriver(Driver):
 
     def _expect_silence(self) -> None:
         """The stream is open: from now on the silences between its pieces count."""
-        keep_alive = self._run.keep_alive
-        if self._silence is None or keep_alive is None:
-            return
-        interval = keep_alive_interval(self._run.core, keep_alive)
-        if keep_alive.throughout and interval > 0:
-            self._silence.longest = interval
+        if self._silence is not None and self._interval > 0:
+            self._silence.longest = self._interval
         else:
             self._stop_watch()
 

@@ -15,7 +15,7 @@ GROUP = "usage"
 Status = Literal["ok", "error", "client_gone", "upstream_cut"]
 
 
-class UsageRecord(Struct, frozen=True, gc=False, rename="camel"):
+class UsageRecord(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """What one call used. Times are UTC ISO text; ``cost`` is in millionths of a dollar."""
 
     request_id: str
@@ -64,7 +64,7 @@ class Mark(Struct, frozen=True):
     position: int
 
 
-class UsageRow(UsageRecord, frozen=True, kw_only=True, rename="camel"):
+class UsageRow(UsageRecord, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
     """A stored record; ids grow with time."""
 
     id: int

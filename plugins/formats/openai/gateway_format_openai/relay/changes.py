@@ -73,16 +73,17 @@ def begin_relay(call: Call, target: Target, members: Members) -> Relay:
 class AnswerRelay(WholeRelay):
     """A whole answer. A content that is an object is the text of the answer."""
 
+    _has_objects = False
+
     def __init__(self) -> None:
-        super().__init__(self._look)
-        self._has_objects = False
+        WholeRelay.__init__(self, self._look)
 
     def _look(self, body: bytes) -> tuple[Usage | None, int]:
         usage, length, self._has_objects = look_at_whole(body)
         return usage, length
 
     def close(self) -> bytes:
-        body = super().close()
+        body = WholeRelay.close(self)
         return _write_objects_as_text(body) if body and self._has_objects else body
 
 

@@ -150,14 +150,11 @@ class ChatWatch:
         return failure_frame(failure)
 
 
-def read_whole(body: bytes) -> tuple[Usage | None, int]:
-    """Usage and length of a whole answer. Raises UpstreamError for an error in disguise."""
-    usage, length, _ = look_at_whole(body)
-    return usage, length
-
-
 def look_at_whole(body: bytes) -> tuple[Usage | None, int, bool]:
-    """The same, and whether a content is an object instead of text."""
+    """Usage and length of a whole answer, and whether a content is an object instead of text.
+
+    Raises UpstreamError for an error in disguise.
+    """
     chunk = _glance(body)
     if chunk.error is not None or not chunk.choices:
         error = read_failure(body)
@@ -228,7 +225,7 @@ class ChatRelay(StreamRelay):
         return None if self._chat.stripped else self._passing
 
     def feed(self, chunk: bytes) -> bytes:
-        passed = super().feed(chunk)
+        passed = StreamRelay.feed(self, chunk)
         stripped = self._chat.stripped
         # Typed clients refuse a usage that is null: the API sends it only to those that ask.
         return passed.replace(stripped, b"") if stripped else passed
