@@ -36,7 +36,7 @@ BUNDLED = {
         }
     ),
     "gateway_provider_cloudflare_ai": ConformanceOptions(
-        accounts={"cloudflare-ai": Account(data={"accountId": "account-1"})}
+        accounts={"cloudflare-ai": Account(data={"accountId": "0123456789abcdef"})}
     ),
     "gateway_provider_echo": ConformanceOptions(answers_itself=("echo",)),
     "gateway_provider_vertex": ConformanceOptions(
