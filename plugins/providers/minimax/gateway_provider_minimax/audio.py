@@ -197,7 +197,9 @@ def write_music(question: Question) -> Mapping[str, Any]:
 
 
 def read_music(question: Question, answer: Any) -> Mapping[str, Any]:
-    data = check(answer).get("data") or {}
+    data = check(answer).get("data")
+    if not isinstance(data, Mapping):
+        raise UpstreamError("The upstream made no music")
     audio, target = data.get("audio"), question.target
     is_address = isinstance(audio, str) and audio.startswith(("https://", "http://"))
     row: dict[str, Any] = {"id": answer.get("trace_id"), "audio_url": audio if is_address else None}
