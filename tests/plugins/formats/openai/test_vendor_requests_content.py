@@ -60,7 +60,7 @@ def test_extra_members_of_another_dialect_are_named_as_lost(tell: Tell) -> None:
         Turn("user", (part,), extra={"t": Raw(b"2")}),
         Turn("assistant", (ToolCall(id="a", name="f", extra={"c": Raw(b"0")}),)),
         tools=(Tool(name="f", extra={"o": Raw(b"3")}),),
-        extra={"metadata": Raw(b"{}")},
+        extra={"metadata": Raw(b'{"a":1}')},
         dialect="claude",
     )
 
