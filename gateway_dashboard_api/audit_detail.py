@@ -11,6 +11,9 @@ from gateway_core.upstream.redaction import MASK, hidden
 
 LONGEST = 500
 """Characters of a text."""
+DEEPEST = 16
+"""Levels of a value that are kept; clients may store deeper ones."""
+DEEPER = "…"
 Row = Struct | Mapping[str, Any]
 
 
@@ -37,22 +40,27 @@ def _members(row: Row | None) -> dict[str, Any]:
 
 
 def _differences(
-    place: str, old: Mapping[str, Any], new: Mapping[str, Any]
+    place: str, old: Mapping[str, Any], new: Mapping[str, Any], depth: int = 0
 ) -> Iterator[tuple[str, dict[str, Any]]]:
+    if depth == DEEPEST:
+        yield place.rstrip("."), {"old": DEEPER, "new": DEEPER}
+        return
     for name, value in new.items():
         was = old.get(name)
         if isinstance(value, Mapping) and isinstance(was, Mapping | None):
-            yield from _differences(f"{place}{name}.", was or {}, value)
+            yield from _differences(f"{place}{name}.", was or {}, value, depth + 1)
         elif was != value:
             yield f"{place}{name}", {"old": _masked(name, was), "new": _masked(name, value)}
 
 
-def _masked(name: str, value: Any) -> Any:
+def _masked(name: str, value: Any, depth: int = 0) -> Any:
     """A value as it may be kept: a secret only shows that there is one."""
+    if isinstance(value, Mapping | list) and depth == DEEPEST:
+        return DEEPER
     if isinstance(value, Mapping):
-        return {inner: _masked(inner, each) for inner, each in value.items()}
+        return {inner: _masked(inner, each, depth + 1) for inner, each in value.items()}
     if isinstance(value, list):
-        return [_masked(name, each) for each in value]
+        return [_masked(name, each, depth + 1) for each in value]
     if isinstance(value, str) and value:
         return MASK if is_secret(name) else hidden(value)[:LONGEST]
     return value

@@ -18,7 +18,9 @@ KEPT = {
 
 
 def routes() -> list[Guarded]:
-    return [guarded(PATH, show, Access.INFERENCE, "fetch the image", media="image/*")]
+    return [
+        guarded(PATH, show, Access.INFERENCE, "fetch the image", media="application/octet-stream")
+    ]
 
 
 async def show(request: Request) -> Response:

@@ -8,6 +8,7 @@ so it happens on worker threads, two at once.
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
@@ -37,8 +38,10 @@ T = TypeVar("T")
 class Passwords:
     """Hashes and verifies."""
 
-    def __init__(self) -> None:
-        self._limiter = anyio.CapacityLimiter(AT_ONCE)
+    @cached_property
+    def _limiter(self) -> anyio.CapacityLimiter:
+        # Made within an event loop it loads the loop's backend, which few processes ever need.
+        return anyio.CapacityLimiter(AT_ONCE)
 
     async def hash(self, password: str) -> str:
         return await self.apart(lambda: _hasher().hash(password))

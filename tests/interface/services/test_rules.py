@@ -628,7 +628,8 @@ def test_a_media_route_is_shown_and_saved(here: Served, http: httpx2.Client) -> 
     http.put(path, json={"kind": "image", "models": ["two/image-two"]})
     found = post(here, http, "/v1/images/generations", {"prompt": "hi"})
 
-    assert before["image"]["effective"] == ["one/image-one", "two/image-two"]
+    # Behind them come servers on this machine, which are asked for only where they answer.
+    assert before["image"]["effective"][:2] == ["one/image-one", "two/image-two"]
     assert before["image"]["saved"] == []
     assert found.status_code == 200
     assert asked_by(here) == ["two"]
