@@ -16,7 +16,7 @@ from gateway_format_openai.client_requests import chat as chat_requests
 from gateway_format_openai.client_requests import messages as chat_messages
 
 from gateway_core import ChoiceEnded, StreamEvent
-from gateway_core.pipeline import exchanges
+from gateway_core.pipeline import reply_sanitizer
 from gateway_formats import frame_scanner, sequence, sse
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -100,7 +100,7 @@ def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
 
 
 def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(exchanges, "is_plain", lambda reply: False)
+    patch.setattr(reply_sanitizer, "is_plain", lambda reply: False)
     patch.setattr(sequence.Sequencer, "feed", _in_sequence)
 
 

@@ -94,10 +94,10 @@ def test_service_tiers(tell: Tell, tier: str, sent: Any, losses: list[str]) -> N
 def test_the_user_and_what_is_not_known_here(tell: Tell) -> None:
     said, losses = tell(
         asking(
-            Text(text="hi", extra={"annotations": Raw(b"[]")}),
+            Text(text="hi", extra={"annotations": Raw(b"[1]")}),
             user="u",
             cache_key="k",
-            extra={"logit_bias": Raw(b"{}")},
+            extra={"logit_bias": Raw(b'{"1":1}')},
         )
     )
 

@@ -134,7 +134,9 @@ def test_arguments_of_another_shape_come_as_they_are(arguments: str) -> None:
     )
 
     (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
-    assert (item["type"], item["input"]) == ("custom_tool_call", arguments)
+    # Arguments that hold nothing are those of a call without any.
+    expected = "{}" if arguments in ("", "[]") else arguments
+    assert (item["type"], item["input"]) == ("custom_tool_call", expected)
 
 
 def test_a_function_of_the_client_stays_one() -> None:
