@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LONGEST = 400
+LONGEST = 600
 """Lines."""
 ELSEWHERE = {"__pycache__", "dist"}
 
@@ -25,8 +25,10 @@ def lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
-def test_no_module_is_longer_than_400_lines() -> None:
+def test_no_module_is_longer_than_600_lines() -> None:
     sizes = {str(path.relative_to(ROOT)): lines(path) for path in modules()}
 
     assert len(sizes) > 900
-    assert {name: size for name, size in sizes.items() if size > LONGEST} == {}
+    # A table of cases may be as long as its cases.
+    own = {name: size for name, size in sizes.items() if not name.startswith("tests/")}
+    assert {name: size for name, size in own.items() if size > LONGEST} == {}
