@@ -12,6 +12,7 @@ DATA_DIR/                 0700
   db/data.sqlite          the database
   db/backups/             snapshots of it
   db/journal/             finished requests that are not in it yet
+  files/                  files of clients: see gateway_files/store.py
   plugin-data/NAME/       what a plugin keeps for itself, once it asks for a place
 ```
 
@@ -251,7 +252,7 @@ class DataDir:
                 os.fsync(file.fileno())
             temporary.replace(path)
             # The new name is on disk only once its directory is: fsync(2).
-            _sync_directory(path.parent)
+            sync_directory(path.parent)
         except OSError as error:
             raise DataDirUnusable(_unusable(path, "written", error)) from error
         finally:
@@ -271,7 +272,7 @@ class DataDir:
     def touch_database(self) -> None:
         """Make an empty database file with its permissions, unless there is a file."""
         os.close(self._open(self.database, os.O_RDWR | os.O_CREAT))
-        _sync_directory(self.database.parent)
+        sync_directory(self.database.parent)
 
     def _read_or_create(self, name: str, create: Callable[[], str]) -> str:
         content = self.read(name)
@@ -297,12 +298,13 @@ class DataDir:
             raise DataDirUnusable(_unusable(path, "opened", error)) from error
 
 
-def lock_exclusively(descriptor: int) -> None:
-    """Lock a file for as long as it is open. Raises OSError when somebody else has it locked."""
+def lock_exclusively(descriptor: int, *, wait: bool = False) -> None:
+    """Lock a file for as long as it is open. Raises OSError when somebody else has it locked, and
+    is not waited for."""
     if sys.platform == "win32":
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
     else:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 def _holder(descriptor: int) -> str:
@@ -343,7 +345,8 @@ def _repair(path: Path, mode: int) -> None:
         path.chmod(mode)
 
 
-def _sync_directory(path: Path) -> None:
+def sync_directory(path: Path) -> None:
+    """Bring the names in a folder to disk. Raises OSError."""
     if sys.platform == "win32":
         return
     descriptor = os.open(path, os.O_RDONLY)

@@ -19,6 +19,33 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             whole(1, 4096),
         ),
     ] = 50
+    max_file_bytes: Annotated[
+        int | None,
+        variable(
+            "MAX_FILE_BYTES",
+            "The largest file of POST /v1/files, in bytes; more is refused.",
+            whole(1),
+            shown_default="the setting maxFileBytes",
+        ),
+    ] = None
+    file_quota_bytes: Annotated[
+        int | None,
+        variable(
+            "FILE_QUOTA_BYTES",
+            "What the files of one key may have together, in bytes.",
+            whole(1),
+            shown_default="the setting fileQuotaBytes",
+        ),
+    ] = None
+    max_files_per_key: Annotated[
+        int | None,
+        variable(
+            "MAX_FILES_PER_KEY",
+            "How many files one key may have.",
+            whole(1),
+            shown_default="the setting maxFilesPerKey",
+        ),
+    ] = None
     max_header_kb: Annotated[
         int,
         variable(

@@ -32,6 +32,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Count = Annotated[int, Meta(ge=0)]
 Timeout = Annotated[int, Meta(ge=1, le=24 * 3600 * 1000)]
 MAX_ERROR_RULES = 50
+MIB = 1024 * 1024
 
 
 class SettingsPart(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -263,6 +264,17 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         Annotated[int, Meta(ge=1, le=3650)],
         setting("How long usage is kept, days.", operator=True),
     ] = 30
+
+    max_file_bytes: Annotated[
+        Positive, setting("The largest file of POST /v1/files, bytes.", operator=True)
+    ] = 200 * MIB
+    file_quota_bytes: Annotated[
+        Positive,
+        setting("What the files of one key may have together, bytes.", operator=True),
+    ] = 5 * 1024 * MIB
+    max_files_per_key: Annotated[
+        Positive, setting("How many files one key may have.", operator=True)
+    ] = 10_000
 
     database_engine: Annotated[
         Literal["sqlite", "postgres"], setting("The database in use.", operator=True)

@@ -15,7 +15,7 @@ from ..identity.access import RULES, Access
 from .openapi_errors import RESPONSES, SCHEMAS, responses_of
 from .openapi_schemas import SCHEMA, describe
 from .openapi_security import SCHEMES, security_of
-from .operations import JSON, STREAM, RouteOperation
+from .operations import FORM, JSON, STREAM, RouteOperation
 
 Node = dict[str, Any]
 
@@ -30,7 +30,6 @@ Client paths below `/v1` may also be called below `/api/v1` and `/v1/v1`, those 
 below `/api/v1beta`."""
 OPEN: Node = {"type": "object"}
 TEXT: Node = {"type": "string"}
-FORM = "multipart/form-data"
 REQUEST_ID = {
     "description": "The request's own id, as in the log.",
     "schema": {"type": "string"},
@@ -68,7 +67,7 @@ def document(
         if parameters:
             node["parameters"] = parameters
         if each.body is not None:
-            node["requestBody"] = _body(body, each.example)
+            node["requestBody"] = _body(body, each.example, each.body_media)
         success: Node = {"description": HTTPStatus(each.status).phrase, "headers": _HEADERS}
         if each.media:
             success["content"] = {each.media: _content(each.media, answer)}
@@ -162,11 +161,11 @@ def _in_query(query: Node, components: Mapping[str, Node]) -> Iterator[Node]:
         yield {**parameter, "schema": schema}
 
 
-def _body(schema: Node, example: Any) -> Node:
+def _body(schema: Node, example: Any, media: str = JSON) -> Node:
     content: Node = {"schema": schema}
     if example is not None:
         content["example"] = example
-    return {"required": True, "content": {JSON: content}}
+    return {"required": True, "content": {media: content}}
 
 
 def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, str, Node]]:

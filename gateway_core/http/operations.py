@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 from ..identity.access import Access
 
 JSON = "application/json"
+FORM = "multipart/form-data"
 STREAM = "text/event-stream"
 
 
@@ -27,7 +28,8 @@ class RouteOperation(Struct, frozen=True, kw_only=True):
     """Completes "Failed to …"; with a capital it is the summary."""
     query: type[Struct] | None = None
     body: Any = None
-    """The type of the JSON body; ``None`` when there is none."""
+    """The type of the body; ``None`` when there is none."""
+    body_media: str = JSON
     answer: Any = None
     """The type of the JSON answer; ``None`` when it is any JSON."""
     status: int = 200

@@ -3,16 +3,16 @@ is never in memory as a whole."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from ..config.temporary_file import TemporaryFile
 from ..contracts.asgi import Receive
 from ..contracts.errors import BadRequest, BodyTooLarge, Unavailable, UnsupportedMedia
+from ..contracts.exchange import FileContent
 from ..contracts.provider import FormPart
 from .client_response import ClientGone
 
@@ -28,8 +28,20 @@ LONGEST_NAME = 255
 FORM = "multipart/form-data"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _encode = msgspec.json.Encoder().encode
-OpenFile = Callable[[], TemporaryFile]
 T = TypeVar("T")
+
+
+class PartFile(FileContent, Protocol):
+    """Where a part is written while it arrives."""
+
+    def write(self, data: bytes) -> None:
+        """Raises OSError, as for a full disk."""
+        ...
+
+    def close(self) -> None: ...
+
+
+OpenFile = Callable[[], PartFile]
 
 
 class Form:
@@ -38,9 +50,9 @@ class Form:
     def __init__(self, open_file: OpenFile) -> None:
         self.parts: list[FormPart] = []
         self._open = open_file
-        self._files: list[TemporaryFile] = []
+        self._files: list[PartFile] = []
 
-    def open_file(self) -> TemporaryFile:
+    def open_file(self) -> PartFile:
         """A file that is closed with the form. Raises Unavailable."""
         file = stored(self._open)
         self._files.append(file)
@@ -129,8 +141,18 @@ def stored(work: Callable[[], T]) -> T:
 class FormReader:
     """Turns the events of the parser into parts."""
 
-    def __init__(self, form: Form, boundary: bytes) -> None:
+    def __init__(
+        self,
+        form: Form,
+        boundary: bytes,
+        *,
+        spool_above: int = SPOOL_ABOVE,
+        longest_field: int = SPOOL_ABOVE,
+    ) -> None:
+        """A file's part longer than ``spool_above`` goes to a file; a plain field longer than
+        ``longest_field`` is refused."""
         self._form = form
+        self._spool_above, self._longest_field = spool_above, longest_field
         self._header, self._value = b"", b""
         self._headers: dict[bytes, bytes] = {}
         self._name, self._filename = "", ""
@@ -138,7 +160,7 @@ class FormReader:
         self._media_type: str | None = None
         self._pieces: list[bytes] = []
         self._size = 0
-        self._file: TemporaryFile | None = None
+        self._file: PartFile | None = None
         self._preamble = 0
         self._has_begun = self._is_whole = False
         self._parser = MultipartParser(
@@ -216,9 +238,9 @@ class FormReader:
             stored(lambda: file.write(piece))
             return
         self._pieces.append(piece)
-        if self._size > SPOOL_ABOVE:
+        if self._size > (self._spool_above if self._is_file else self._longest_field):
             if not self._is_file:
-                raise too_large(SPOOL_ABOVE)
+                raise too_large(self._longest_field)
             file = self._file = self._form.open_file()
             held = b"".join(self._pieces)
             stored(lambda: file.write(held))

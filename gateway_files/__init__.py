@@ -1,0 +1,1 @@
+"""Files that clients keep here: uploads, and the input and the results of batches."""
