@@ -40,4 +40,3 @@ def read_record(folder: Path) -> FileRecord | None:
         log.warning("the file %s is left out: its record cannot be read (%s)", folder.name, error)
         return None
     return record if record.id == folder.name else None
-

@@ -7,9 +7,9 @@ DATA_DIR/files/                            0700
   .lock                                    held for the moment in which a file comes or goes
 ```
 
-A writer's folder is moved to its place once everything in it is on disk, so a file is there whole or
-not at all. What a killed process leaves in ``.parts`` has no lock, and is removed by the next start.
-Several processes may have a store of the same folder.
+A writer's folder is moved to its place once everything in it is on disk, so a file is there whole
+or not at all. What a killed process leaves in ``.parts`` has no lock, and is removed by the next
+start. Several processes may have a store of the same folder.
 """
 
 import os
@@ -301,6 +301,9 @@ class FileWriter:
             self._store.release(self.owner, self.size)
             # A finished one is no longer here.
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    close = abandon
+    """As the file of a form."""
 
     def _check_open(self) -> None:
         if not self._is_open:

@@ -33,7 +33,7 @@ KIT = ROOT / "plugins" / "extensions" / "kit"
 """What plugin authors need and operators do not."""
 MEMBERS = sorted({file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml")} - {KIT})
 PACKAGES = ["gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"]
-PACKAGES += ["gateway_services"]
+PACKAGES += ["gateway_services", "gateway_files"]
 ASKED = {"model": "echo/echo", "messages": [{"role": "user", "content": "Hello"}]}
 MILLISECONDS = 1000
 

@@ -25,6 +25,7 @@ ALLOWED = {
         "gateway_formats",
         "gateway_core",
     },
+    "gateway_files": {"gateway_files", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -32,6 +33,8 @@ ALLOWED = {
     KIT: {"gateway_core", "gateway_formats", "gateway_providers"},
 }
 """Which of our packages each place may import, besides the module's own."""
+WHOLE_KERNEL = ("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files")
+"""Packages that may import any module of the kernel."""
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | plugins | "
     "upstream | metering | routing | pipeline | http | app | asgi cli __main__"
@@ -151,7 +154,7 @@ def rooms(module: Module) -> Iterator[str]:
 
 
 def door(module: Module) -> Iterator[str]:
-    if module.place in {"gateway_core", "gateway_dashboard_api", "gateway_services", KIT}:
+    if module.place in {*WHOLE_KERNEL, KIT}:
         return
     for origin, name, _ in imports(module):
         is_exported = origin == "gateway_core" and name in gateway_core.__all__
@@ -210,7 +213,7 @@ def database(module: Module) -> Iterator[str]:
 
 
 def files(module: Module) -> Iterator[str]:
-    if module.place in {"gateway_dashboard_api", "plugins/extensions"}:
+    if module.place in {"gateway_dashboard_api", "gateway_files", "plugins/extensions"}:
         return
     doors = (
         *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),

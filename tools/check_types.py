@@ -11,6 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGES = [
     *("gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"),
     "gateway_services",
+    "gateway_files",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

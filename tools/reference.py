@@ -24,6 +24,7 @@ from gateway_core.identity.access import RULES, Access, Rule
 from gateway_core.pipeline.context import Core
 from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
+from gateway_files import routes as files
 from gateway_services import images
 from gateway_services.endpoints import SERVICES
 
@@ -89,7 +90,7 @@ def is_read(field: str) -> bool:
 def sources() -> tuple[str, ...]:
     return tuple(
         path.read_text(encoding="utf-8")
-        for package in ("gateway_core", "gateway_dashboard_api")
+        for package in ("gateway_core", "gateway_dashboard_api", "gateway_files")
         for path in sorted((ROOT / package).rglob("*.py"))
         if path.name not in ("settings.py", "setting.py")
     )
@@ -297,7 +298,7 @@ def of_class(access: Access) -> str:
 def operations() -> tuple[RouteOperation, ...]:
     """Every operation. Building the routes does not use the gateway's collaborators."""
     unused = cast(Core, None)
-    own = (*meta.routes(unused), *models.routes(unused), *images.routes())
+    own = (*meta.routes(unused), *models.routes(unused), *images.routes(), *files.routes(unused))
     routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))
     inference = (*(built.formats[name] for name in sorted(built.formats)), SERVICES)

@@ -37,6 +37,7 @@ from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
+from gateway_files import routes as files
 
 PATH = "/api/openapi.json"
 DOCS = Path(__file__).parents[2] / "docs" / "api.md"
@@ -79,7 +80,7 @@ CALM = settings(
 def operations() -> list[RouteOperation]:
     """Every routed operation. Building the routes does not use the gateway."""
     core = cast(Core, None)
-    table = (*meta.routes(core), *models.routes(core), *plugin.routes_of(core))
+    table = (*meta.routes(core), *models.routes(core), *plugin.routes_of(core), *files.routes(core))
     return [operation for each in table for operation in each.operations]
 
 
@@ -176,7 +177,7 @@ def test_an_operation_has_a_purpose(operation: RouteOperation) -> None:
 @each_operation("operation", [each for each in SERVED if each.body is not None])
 def test_the_example_of_a_body_is_valid(here: Here, operation: RouteOperation) -> None:
     item = here.document["paths"][template(operation.path)][operation.method.lower()]
-    content = item["requestBody"]["content"]["application/json"]
+    content = item["requestBody"]["content"][operation.body_media]
     schema = {"components": here.document["components"], **content["schema"]}
 
     assert "example" in content

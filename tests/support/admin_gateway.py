@@ -25,6 +25,7 @@ from gateway_core.config.environment import from_environ
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
+from gateway_files import plugin as files
 
 CANARY = "canary"
 KEY = "key-canary-0001"
@@ -203,6 +204,7 @@ async def opened(
             await each.open()
             stack.push_async_callback(each.aclose)
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
+        plugins["files"] = files
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **variables})
         gateway = await stack.enter_async_context(
