@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
@@ -32,8 +33,9 @@ ROOT = Path(__file__).parents[1]
 KIT = ROOT / "plugins" / "extensions" / "kit"
 """What plugin authors need and operators do not."""
 MEMBERS = sorted({file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml")} - {KIT})
-PACKAGES = ["gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"]
-PACKAGES += ["gateway_services"]
+PACKAGES = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"][
+    "targets"
+]["wheel"]["packages"]
 ASKED = {"model": "echo/echo", "messages": [{"role": "user", "content": "Hello"}]}
 MILLISECONDS = 1000
 
