@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, settings
 # test starts and then interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# nohup does the same with a closed terminal.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # The first use of a text strategy in a clean checkout builds a large table.

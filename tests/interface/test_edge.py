@@ -26,8 +26,8 @@ from gateway_core.cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
 
-OVER = 1.0
-"""Seconds within which a refusal must come."""
+OVER = 4.0
+"""Seconds within which a refusal must come: well before the time limits of heads and bodies."""
 MIB = 1024 * 1024
 MOST = 200
 """Connections."""
