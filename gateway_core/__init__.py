@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .contracts.asgi import (
     ON_DISCONNECT,
+    ON_STOP,
     PUSH,
     PUSHED,
     REPEATED_HEAD,
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ON_DISCONNECT",
+    "ON_STOP",
     "PUSH",
     "PUSHED",
     "REPEATED_HEAD",

@@ -26,6 +26,7 @@ ALLOWED = {
         "gateway_core",
     },
     "gateway_files": {"gateway_files", "gateway_core"},
+    "gateway_realtime": {"gateway_realtime", "gateway_formats", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -33,7 +34,10 @@ ALLOWED = {
     KIT: {"gateway_core", "gateway_formats", "gateway_providers"},
 }
 """Which of our packages each place may import, besides the module's own."""
-WHOLE_KERNEL = ("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files")
+WHOLE_KERNEL = (
+    *("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files"),
+    "gateway_realtime",
+)
 """Packages that may import any module of the kernel."""
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | plugins | "
@@ -204,7 +208,9 @@ def network(module: Module) -> Iterator[str]:
         owns_listener = is_server or module.is_in(
             "gateway_core.cli", "gateway_core.contracts.server"
         )
-        yield from _matches(module, NETWORK - ({"socket"} if owns_listener else set()))
+        # It frames messages, and opens nothing.
+        framing = {"wsproto"} if is_server else set()
+        yield from _matches(module, NETWORK - framing - ({"socket"} if owns_listener else set()))
 
 
 def database(module: Module) -> Iterator[str]:

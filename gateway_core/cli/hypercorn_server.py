@@ -10,12 +10,13 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, cast
 
 import hypercorn.asyncio
 from hypercorn.config import Config
 
-from ..contracts.asgi import App, Receive, Scope, Send
+from ..contracts.asgi import ON_STOP, App, Receive, Scope, Send
 from ..contracts.server import ServerOptions
 from .listening import BACKLOG, ServerError
 
@@ -41,6 +42,8 @@ class HypercornServer:
         self._running = 0
         """Requests that the application is answering."""
         self._is_draining = False
+        self._on_stop: dict[int, Callable[[], None]] = {}
+        """What sockets want to be called when a stop is requested, each under its scope's id."""
         self._deadline = 0.0
 
     async def serve(
@@ -50,17 +53,23 @@ class HypercornServer:
         config = self._config(listener)
 
         async def count_requests(scope: Scope, receive: Receive, send: Send) -> None:
+            if self._is_draining and scope["type"] == "websocket":
+                await send({"type": "websocket.close"})
+                return
             if self._is_draining and scope["type"] == "http":
                 start = "http.response.start"
                 await send({"type": start, "status": 503, "headers": STOPPING_HEADERS})
                 await send({"type": "http.response.body", "body": STOPPING, "more_body": False})
                 return
             is_request = scope["type"] != "lifespan"
+            if scope["type"] == "websocket":
+                scope[ON_STOP] = partial(self._on_stop.__setitem__, id(scope))
             self._running += is_request
             try:
                 await app(scope, receive, send)
             finally:
                 self._running -= is_request
+                self._on_stop.pop(id(scope), None)
 
         async def drain() -> None:
             # hypercorn waits for TLS connections whose clients have gone for as long as it waits
@@ -68,6 +77,8 @@ class HypercornServer:
             await wait_for_stop()
             clock = asyncio.get_running_loop().time
             self._is_draining, self._deadline = True, clock() + self._options.limits.drain
+            for callback in tuple(self._on_stop.values()):
+                callback()
             while self._running and clock() < self._deadline:
                 await asyncio.sleep(POLL)
             if self._running:
@@ -91,6 +102,8 @@ class HypercornServer:
         config.ssl_handshake_timeout = limits.head_time
         config.h11_max_incomplete_size = limits.request_line + limits.head
         config.h2_max_header_list_size = limits.request_line + limits.head
+        config.websocket_max_message_size = limits.message
+        config.websocket_ping_interval = limits.ping
         if certificate is not None:
             config.certfile, config.keyfile = str(certificate.cert), str(certificate.key)
             config.alpn_protocols = ["h2", "http/1.1"] if self._options.http2 else ["http/1.1"]

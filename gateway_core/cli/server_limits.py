@@ -22,6 +22,7 @@ def read_limits(environment: Environment) -> ServerLimits:
         head_time=environment.header_timeout_ms / 1000,
         body_silence=environment.body_timeout_ms / 1000,
         keep_alive=environment.keep_alive_timeout_ms / 1000,
+        message=environment.realtime_max_frame_bytes,
         connections=connections,
         drain=environment.drain_ms / 1000,
     )

@@ -78,6 +78,23 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             SOME_MS,
         ),
     ] = 15_000
+    realtime_max_frame_bytes: Annotated[
+        int,
+        variable(
+            "REALTIME_MAX_FRAME_BYTES",
+            "The longest message of a WebSocket, in bytes; a longer one closes it with 1009.",
+            whole(1024, 64 * 1024 * 1024),
+        ),
+    ] = 1024 * 1024
+    realtime_max_session_items: Annotated[
+        int,
+        variable(
+            "REALTIME_MAX_SESSION_ITEMS",
+            "How many items a realtime session with a chat model keeps; the oldest that is no "
+            "system message is dropped for a new one.",
+            whole(1, 10_000),
+        ),
+    ] = 100
     max_connections: Annotated[
         int,
         variable(

@@ -34,8 +34,6 @@ REFUSED: Mapping[str, tuple[frozenset[str], str]] = {
     "OLLAMA_LOCAL_CONNECT_TIMEOUT_MS": (frozenset(), "set FETCH_CONNECT_TIMEOUT_MS"),
     "GEMINI_NATIVE_TTS_FETCH_TIMEOUT_MS": (frozenset(), _LATER),
     "VIDEO_FETCH_TIMEOUT_MS": (frozenset(), _LATER),
-    "REALTIME_MAX_SESSION_ITEMS": (frozenset(), _LATER),
-    "REALTIME_MAX_FRAME_BYTES": (frozenset(), _LATER),
     "DISABLE_BACKGROUND_TOKEN_REFRESH": (ON, _LATER),
     "BG_REFRESH_DELAY_MS": (frozenset(), _LATER),
     "FIRECRAWL_TIMEOUT_MS": (frozenset(), _LATER),

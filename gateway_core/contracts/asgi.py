@@ -18,6 +18,7 @@ Push = Callable[[bytes], bool]
 HasPushed = Callable[[], bool]
 Reply = Callable[[int, tuple[Header, ...], bytes], bool]
 OnDisconnect = Callable[[Callable[[], None]], None]
+OnStop = Callable[[Callable[[], None]], None]
 
 PUSH = "model_gateway.push"
 """Key of the scope under which our own server offers to send more of a stream at once.
@@ -30,6 +31,10 @@ REPLY = "model_gateway.reply"
 ON_DISCONNECT = "model_gateway.leaving"
 """Key of the scope under which our own server takes what is to be called once, when the client
 leaves before the end of the answer; at once if it has left."""
+ON_STOP = "model_gateway.stopping"
+"""Key of a WebSocket's scope under which a server takes what is to be called once, when a stop is
+requested. A socket that leaves a callback there closes by itself, within the time to drain; any
+other is closed at once."""
 REPEATED_HEAD = "model_gateway.kept"
 """Key of the scope for the :class:`Kept` of a head, where the server offers one."""
 

@@ -37,6 +37,10 @@ class ServerLimits(Struct, frozen=True, kw_only=True):
     """Between two requests, and before the first."""
     linger: float = 5.0
     """How long a refused client may go on sending, so that it gets to read the refusal."""
+    message: int = 1024 * KIB
+    """One message of a WebSocket."""
+    ping: float = 20.0
+    """Between two pings on a WebSocket; a client that leaves three unanswered is gone."""
     connections: int = 12_000
     drain: float = 30.0
     """How long running requests may take after a stop was requested."""

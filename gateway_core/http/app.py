@@ -24,7 +24,14 @@ from ..contracts.asgi import (
     Scope,
     Send,
 )
-from ..contracts.errors import GatewayError, InvalidKey, MethodNotAllowed, Unauthorized
+from ..contracts.errors import (
+    GatewayError,
+    InvalidKey,
+    MethodNotAllowed,
+    Unauthorized,
+    Unavailable,
+    UnknownRoute,
+)
 from ..identity.access import CLIENT, Access, permit
 from ..identity.caller import Caller
 from ..identity.credentials import CALLER, check_origin, own_origin
@@ -42,7 +49,7 @@ from . import meta, models
 from .endpoints import Endpoints
 from .operations import Guarded
 from .requests import REQUEST_ID
-from .responses import NO_STORE, flat_error
+from .responses import NO_STORE, deny_socket, flat_error
 
 CLIENT_PATHS = ("/v1/", "/v1beta/", "/codex/", "/responses/")
 """Prefixes under which a path without a route is answered as a client path."""
@@ -69,7 +76,7 @@ class App:
                 send = bodiless(send)
             await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": "No such socket"})
+            await self._socket(scope, receive, send)
         elif scope["type"] == "lifespan":
             # The gateway is opened before it is served: both events are complete at once.
             message: Message = scope
@@ -198,6 +205,26 @@ class App:
             response = flat_error("Method not allowed", 405, request_id)
             response.headers["allow"] = allow
         await response(scope, receive, send)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a WebSocket on to its route, which admits the caller by itself: it may do
+        so after the handshake, because a browser shows a script no status of one."""
+        headers = headers_of(scope)
+        peer = stamp(scope, headers)
+        scope[REQUEST_ID], scope["app"], scope[PEER] = self.core.new_id(), self, peer
+        try:
+            check_host(scope, headers)
+            scope["path"], scope["root_path"] = path_of(scope), ""
+            guarded = self._find(scope)
+            is_isolated = self._isolated_host and host_of(headers["host"]) == self._isolated_host
+            if guarded is None or is_isolated:
+                raise UnknownRoute(scope["path"])
+            if self.core.state.is_full:
+                raise Unavailable("The gateway is short of memory; try again", retry_after=1)
+        except GatewayError as error:
+            await deny_socket(scope, receive, send, error)
+        else:
+            await guarded.route.handle(scope, receive, send)
 
     def _find(self, scope: Scope, *, isolated: bool = False) -> Guarded | None:
         for guarded in self.routes:

@@ -5,8 +5,10 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from ..contracts.asgi import Receive, Scope, Send
 from ..contracts.errors import GatewayError
 from ..pipeline.error_bodies import service_error
+from .requests import REQUEST_ID
 
 NO_STORE = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
@@ -25,3 +27,14 @@ def flat_error(message: str, status: int, request_id: str, **members: Any) -> Re
     """A flat error, for management routes and the network gate."""
     body = {"error": message, **members, "request_id": request_id}
     return json_answer(body, status, {**NO_STORE, "x-request-id": request_id})
+
+
+async def deny_socket(scope: Scope, receive: Receive, send: Send, error: GatewayError) -> None:
+    """Answer a WebSocket's handshake with an error, or with 403 where the server knows no more.
+
+    https://asgi.readthedocs.io/en/latest/extensions.html#websocket-denial-response
+    """
+    if "websocket.http.response" in scope.get("extensions", {}):
+        await flat_error(error.message, error.status, scope[REQUEST_ID])(scope, receive, send)
+    else:
+        await send({"type": "websocket.close"})

@@ -38,6 +38,7 @@ from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 from gateway_files import routes as files
+from gateway_realtime import routes as realtime
 
 PATH = "/api/openapi.json"
 DOCS = Path(__file__).parents[2] / "docs" / "api.md"
@@ -80,7 +81,13 @@ CALM = settings(
 def operations() -> list[RouteOperation]:
     """Every routed operation. Building the routes does not use the gateway."""
     core = cast(Core, None)
-    table = (*meta.routes(core), *models.routes(core), *plugin.routes_of(core), *files.routes(core))
+    table = (
+        *meta.routes(core),
+        *models.routes(core),
+        *realtime.routes(core),
+        *files.routes(core),
+        *plugin.routes_of(core),
+    )
     return [operation for each in table for operation in each.operations]
 
 

@@ -26,8 +26,14 @@ import msgspec
 from ..connections import MIN_BODY_PROGRESS, ConnectionManager, set_nodelay
 from .chunked import ChunkedBody
 from .flow_control import FlowControl
-from .request_head import RefusedRequest, check_head, check_unfinished, to_refusal
-from .response_head import CommonHeaders
+from .request_head import (
+    RefusedRequest,
+    SocketRequested,
+    check_head,
+    check_unfinished,
+    to_refusal,
+)
+from .response_head import CommonHeaders, format_headers
 
 IDLE, HEAD, BODY, BUSY = range(4)
 _END_OF_HEAD = b"\r\n\r\n"
@@ -86,6 +92,11 @@ class ClientConnection(ABC):
     def end_after_last_request(self) -> None:
         """Nothing behind the last request is read: its response closes the connection."""
 
+    @abstractmethod
+    def open_socket(self, rest: bytes) -> None:
+        """Give the connection to a WebSocket. ``rest`` came behind its handshake. Raises
+        RefusedRequest."""
+
     # The life of the socket.
 
     def admit(self, transport: asyncio.BaseTransport) -> bool:
@@ -141,7 +152,17 @@ class ClientConnection(ABC):
         except RefusedRequest as refused:
             self.refuse(refused)
         except httptools.HttpParserError as error:
-            self.refuse(to_refusal(error))
+            if isinstance(error.__context__, SocketRequested):
+                self._open_socket(data[stop:])
+            else:
+                self.refuse(to_refusal(error))
+
+    def _open_socket(self, rest: bytes) -> None:
+        """Hand the connection over, with what came behind the head."""
+        try:
+            self.open_socket(rest)
+        except RefusedRequest as refused:
+            self.refuse(refused)
 
     def _end_of_part(self, data: bytes, at: int) -> int:
         """Where the current head or body ends, or the data. Raises RefusedRequest."""
@@ -275,4 +296,4 @@ def format_refusal(refused: RefusedRequest, common_lines: bytes) -> bytes:
         "cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
     )
     opening = f"HTTP/1.1 {status.value} {status.phrase}\r\n"
-    return opening.encode() + common_lines + head.encode() + body
+    return opening.encode() + common_lines + format_headers(refused.headers) + head.encode() + body

@@ -187,6 +187,19 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
             "state": {},
         }
 
+    def open_socket(self, rest: bytes) -> None:
+        if self.cycles:  # RFC 9110, section 7.8: the responses before it come first.
+            raise RefusedRequest(400, "A WebSocket handshake cannot be pipelined")
+        if self.manager.closing:
+            raise RefusedRequest(503, "The gateway is stopping")
+        # Imported only here, because most processes never serve one.
+        from ..websocket.http1 import SocketConnection
+
+        version = self.parser.get_http_version()
+        connection = SocketConnection(self, self._scope(version))
+        self.deregister()
+        connection.take_over(rest)
+
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         task = self.loop.create_task(work)
         tasks = self.manager.tasks

@@ -25,12 +25,19 @@ _absolute = re.compile(rb"[Hh][Tt][Tt][Pp][Ss]?://([^/?]*)(/.*)?").fullmatch
 
 
 class RefusedRequest(Exception):
-    """A request that is not served; ``status`` and a sentence for the client."""
+    """A request that is not served; ``status``, a sentence for the client, and headers."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(
+        self, status: int, message: str, headers: Sequence[tuple[bytes, bytes]] = ()
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
+        self.headers = headers
+
+
+class SocketRequested(Exception):
+    """The head is sound, and asks for a WebSocket in the place of a response."""
 
 
 def to_refusal(error: BaseException) -> RefusedRequest:
@@ -48,7 +55,7 @@ def check_head(
 ) -> bool:
     """Check a head, and return whether the body is chunked. ``size`` is the head's, or more.
 
-    Raises RefusedRequest.
+    Raises RefusedRequest, and SocketRequested for a head that passes.
     """
     if size > SMALL or len(headers) > limits.headers:
         check_size(target, headers, limits)
@@ -56,7 +63,7 @@ def check_head(
         raise RefusedRequest(400, "This version of HTTP is not spoken here")
     # RFC 9112, section 3.2: exactly one valid Host. Section 6.1: a coding other than chunked, or
     # chunked twice, may be framed in another way by a proxy before us (request smuggling).
-    host, chunked = None, False
+    host, chunked, is_socket = None, False, False
     for name, value in headers:
         if name in _CHECKED:
             if name == b"host":
@@ -64,7 +71,8 @@ def check_head(
                     raise RefusedRequest(400, "There must be one valid Host header")
                 host = value
             elif name == b"upgrade":
-                check_upgrade(value)
+                # Other upgrades are ignored, as RFC 9110, section 7.8, allows.
+                is_socket |= value.strip().lower() == b"websocket"
             elif chunked or value.lower() != b"chunked":
                 raise RefusedRequest(400, "Transfer-Encoding must be chunked")
             else:
@@ -72,6 +80,8 @@ def check_head(
     if host is None:
         raise RefusedRequest(400, "There must be one valid Host header")
     check_target(parser.get_method(), target, host)
+    if is_socket:
+        raise SocketRequested
     return chunked
 
 
@@ -84,12 +94,6 @@ def check_target(method: bytes, target: bytes, host: bytes) -> None:
         is_own = whole and whole[1].lower() == host.lower() and _is_path(whole[2] or b"/")
         if not is_own:
             raise RefusedRequest(400, "The request target is malformed")
-
-
-def check_upgrade(value: bytes) -> None:
-    """Ignore other upgrades, as RFC 9110, section 7.8, allows."""
-    if value.strip().lower() == b"websocket":
-        raise RefusedRequest(400, "There is no WebSocket here")
 
 
 def check_size(target: bytes, headers: Headers, limits: ServerLimits) -> None:

@@ -62,7 +62,7 @@ class Http2Connection(asyncio.Protocol):
     """One connection."""
 
     def __init__(self, app: App, manager: ConnectionManager) -> None:
-        self.app, self.manager = app, manager
+        self.app, self.manager, self.limits = app, manager, manager.limits
         self.h2 = create_engine(manager.limits)
         self.frames = FrameCounter(2 * max_list_size(manager.limits), manager.now)
         self.streams: dict[int, Stream] = {}
@@ -157,11 +157,13 @@ class Http2Connection(asyncio.Protocol):
     def begin(self, number: int, head: RequestHead) -> None:
         """Run the application for a request whose body, if any, is still to come."""
         app = stopping if self.manager.closing else self.app
+        stream = Stream(self, number, self._scope(head), self.manager.now)
         try:
-            check(head, self.manager.limits)
+            check(head, self.limits)
+            if head.is_socket and not self.manager.closing:
+                app = open_socket(app, stream, head)
         except RefusedRequest as refused:
             app = refusing(refused)
-        stream = Stream(self, number, self._scope(head), self.manager.now)
         self.streams[number] = stream
         task = asyncio.get_running_loop().create_task(stream.run(app))
         for tasks in (self.running, self.manager.tasks):
@@ -173,6 +175,8 @@ class Http2Connection(asyncio.Protocol):
         data, size = event.data, event.flow_controlled_length
         if size and not data:
             self.frames.spend(1)  # Nothing but padding.
+        elif stream is not None and stream.socket is not None:
+            self.frames.allow_short_piece()  # A pong, or a short message.
         if stream is not None:
             stream.take(data, size, self.manager.now)
         else:
@@ -305,6 +309,9 @@ class Http2Connection(asyncio.Protocol):
     def start_drain(self) -> None:
         """New requests are refused from now on; the connection closes with the last response."""
         self.close_idle()
+        for stream in tuple(self.streams.values()):
+            if stream.socket is not None:
+                stream.socket.start_drain()
 
     def abort(self) -> None:
         self.transport.abort()
@@ -325,6 +332,15 @@ class Http2Connection(asyncio.Protocol):
         streams, self.streams = self.streams, {}
         for stream in streams.values():
             stream.on_client_gone()
+
+
+def open_socket(app: App, stream: Stream, head: RequestHead) -> App:
+    """The application of a stream that carries a WebSocket. Raises RefusedRequest."""
+    # Imported only here, because most processes never serve one.
+    from ..websocket.handshake import read_connect
+    from ..websocket.http2 import tunnel
+
+    return tunnel(app, read_connect(head.headers), stream)
 
 
 # PRIORITY frames are ignored: RFC 9113, section 5.3.2, deprecates them.

@@ -55,7 +55,8 @@ def create_engine(limits: ServerLimits) -> H2Connection:
             SettingCodes.MAX_CONCURRENT_STREAMS: MAX_STREAMS,
             SettingCodes.MAX_HEADER_LIST_SIZE: max_list_size(limits),
             SettingCodes.INITIAL_WINDOW_SIZE: STREAM_WINDOW,
-            SettingCodes.ENABLE_CONNECT_PROTOCOL: 0,
+            # RFC 8441, section 3: a client may open WebSockets.
+            SettingCodes.ENABLE_CONNECT_PROTOCOL: 1,
         },
     )
     # Twice as much is decoded, so that the client gets a response that says what is too large.

@@ -82,6 +82,10 @@ class FrameCounter:
         """Pieces of a response are sent, for each of which the client may update its window."""
         self._updates = min(self._updates + UPDATES_EARNED * frames, BUDGET * UPDATES_EARNED)
 
+    def allow_short_piece(self) -> None:
+        """A piece was short, and no body is longer than its pieces."""
+        self._short_pieces = max(0, self._short_pieces - 1)
+
     def spend(self, cost: int) -> None:
         """Count something that brings no request. Raises AbuseError."""
         self._budget.spend(cost)

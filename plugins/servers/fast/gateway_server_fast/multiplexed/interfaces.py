@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Protocol
 
+from gateway_core import ServerLimits
+
 Header = tuple[bytes, bytes]
 
 
@@ -16,9 +18,20 @@ class ResetReason(Enum):
     MALFORMED = "the request does not follow the protocol"
 
 
+class Tunnelled(Protocol):
+    """A WebSocket that a stream carries."""
+
+    def on_tick(self, now: float) -> None:
+        """Close it if it has taken too long."""
+
+    def start_drain(self) -> None:
+        """Close it because a stop is requested."""
+
+
 class StreamConnection(Protocol):
     """What a stream uses of its connection."""
 
+    limits: ServerLimits
     queued: int
     """How many streams wait for the window of the connection."""
     written: int

@@ -29,6 +29,8 @@ class RequestHead(Struct, frozen=True):
     headers: Headers
     """Without pseudo-headers; ``host`` is the authority."""
     has_body: bool
+    is_socket: bool = False
+    """It asks for a WebSocket: RFC 8441, section 4. Its method is that of HTTP/1.1's handshake."""
 
     def get_method(self) -> bytes:
         return self.method
@@ -45,9 +47,10 @@ def to_http1_head(pairs: Headers, *, has_body: bool) -> RequestHead:
     rest = [(n, v) for n, v in pairs if n[:1] != b":" and n not in (b"host", b"cookie")]
     if b"cookie" in values:  # RFC 9113, section 8.2.3: they may come in pieces.
         rest.append((b"cookie", b"; ".join(value for name, value in pairs if name == b"cookie")))
-    return RequestHead(
-        values[b":method"], values.get(b":path", b""), [(b"host", host), *rest], has_body
-    )
+    is_socket = values.get(b":protocol") == b"websocket" and values[b":method"] == b"CONNECT"
+    method = b"GET" if is_socket else values[b":method"]
+    target, headers = values.get(b":path", b""), [(b"host", host), *rest]
+    return RequestHead(method, target, headers, has_body, is_socket)
 
 
 def check(head: RequestHead, limits: ServerLimits) -> None:
@@ -56,6 +59,7 @@ def check(head: RequestHead, limits: ServerLimits) -> None:
     sound = all(_is_name(name) and not _has_control(value) for name, value in head.headers)
     lengths = [value for name, value in head.headers if name == b"content-length"]
     sound &= len(lengths) < 2 and all(map(bytes.isdigit, lengths))
+    sound &= not (head.is_socket and lengths)
     sound &= head.has_body or not any(map(int, lengths if sound else ()))
     if not (sound and _is_method(head.method)):
         raise RefusedRequest(400, "The request is malformed")
@@ -67,7 +71,7 @@ def refusing(refused: RefusedRequest) -> App:
     body = msgspec.json.encode({"error": refused.message})
 
     async def refuse(scope: Message, receive: object, send: Callable[..., Any]) -> None:
-        headers = refusal_headers(body)
+        headers = [*refusal_headers(body), *refused.headers]
         await send({"type": "http.response.start", "status": refused.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
 

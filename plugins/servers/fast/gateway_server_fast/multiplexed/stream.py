@@ -23,7 +23,7 @@ from gateway_core import ON_DISCONNECT, PUSH, PUSHED, REPLY, ServerLimits
 from ..connections import App, Message
 from ..http1.request_cycle import LONG
 from ..http1.response_head import BODILESS, FAILED, FAILED_HEADERS, Header, format_headers
-from .interfaces import ResetReason, StreamConnection
+from .interfaces import ResetReason, StreamConnection, Tunnelled
 from .request_body import RequestBody
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ class Stream:
             name == b"expect" and value.lower() == b"100-continue"
             for name, value in scope["headers"]
         )
+        self.socket: Tunnelled | None = None
+        """Keeps the time of both bodies, where they are those of a WebSocket."""
         self.body = RequestBody(connection, number, now)
         self.gone = self.started = self.response_complete = self.is_bodiless = False
         self._ended = 0.0
@@ -131,9 +133,13 @@ class Stream:
                 since = max(since, self.connection.sent_at)
             if now - since > limits.body_silence:
                 self.reset(ResetReason.GIVEN_UP)
-        if self.gone or self.body.is_complete:
+        if self.gone:
             return
-        if self.response_complete:
+        if self.socket is not None:
+            self.socket.on_tick(now)
+        elif self.body.is_complete:
+            return
+        elif self.response_complete:
             if now - self._ended > limits.linger:
                 self.reset(ResetReason.DONE)
         elif self.body.silent_for(now) > limits.body_silence:

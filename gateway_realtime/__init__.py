@@ -1,0 +1,1 @@
+"""Realtime sockets: admission, and the session with a chat model."""
