@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
@@ -124,9 +125,9 @@ def code_of(closing: Frame) -> int:
 
 
 @asynccontextmanager
-async def connected(port: int) -> AsyncIterator[WsPeer]:
+async def connected(port: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[WsPeer]:
     """A connection without a handshake."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls)
 
     async def write(data: bytes) -> None:
         writer.write(data)
