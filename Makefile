@@ -56,7 +56,7 @@ generated: .venv/ready
 clean:
 	rm -rf .venv .tools dist
 
-.PHONY: bench bench-quick bench-others profile count kills
+.PHONY: bench bench-quick bench-others profile count kills sockets
 
 # What the gateway costs beside nginx; see benchmarks/README.md.
 bench: .venv/ready
@@ -76,6 +76,9 @@ count: .venv/ready
 
 kills: .venv/ready
 	$(BIN)/python -m benchmarks kills $(ARGS)
+
+sockets: .venv/ready
+	$(BIN)/python -m benchmarks sockets $(ARGS)
 
 .PHONY: image
 

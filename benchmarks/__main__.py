@@ -1,5 +1,5 @@
 """The commands of this folder: ``python -m benchmarks run``, ``quick``, ``others``, ``profile``,
-``count``, ``kills``."""
+``count``, ``kills``, ``sockets``."""
 
 import argparse
 import os
@@ -27,6 +27,7 @@ from .rounds import Scenario, measure
 from .scale import compare, growths
 from .scenarios import FULL, QUICK
 from .shares import NoShares
+from .sockets import hold
 from .stage import RunningPeer, Stage, set_up
 from .tools import ToolMissing
 
@@ -70,6 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     kills.add_argument("--kills", type=int, default=200)
     kills.add_argument("--rows", type=int, default=200_000, help="answers in all")
     kills.add_argument("--workers", type=int, default=1, help="of the gateway")
+    sockets = _command(commands, "sockets", _sockets, "realtime sockets that stay open")
+    sockets.add_argument("--seconds", type=float, default=300.0)
+    sockets.add_argument("--every", type=float, default=10.0, help="seconds between two lines")
+    sockets.add_argument("--idle", type=int, default=500, help="sockets that say nothing")
+    sockets.add_argument("--busy", type=int, default=50, help="sockets with a conversation")
     return parser
 
 
@@ -198,6 +204,15 @@ def _kills(words: argparse.Namespace) -> int:
         outcome = soak(stage, words.kills, words.rows, words.workers)
     print(outcome)
     return 1 if outcome.lost or outcome.doubled else 0
+
+
+def _sockets(words: argparse.Namespace) -> int:
+    with set_up(os.sched_getaffinity(0)) as stage:
+        load = hold(
+            stage, idle=words.idle, busy=words.busy, seconds=words.seconds, every=words.every
+        )
+    print(load)
+    return 1 if load.refused or load.lost else 0
 
 
 def _noted(results: Results, note: str) -> Results:
