@@ -10,6 +10,8 @@ from gateway_core.contracts.errors import GatewayError
 from gateway_formats.sse import EventDecoder
 
 DONE = b"[DONE]"
+MAX_LENGTH = 4 * 1024 * 1024
+"""Characters of an answer: no model writes so many, and they are kept until its end."""
 
 
 class _Delta(Struct, frozen=True):
@@ -46,6 +48,7 @@ class Completion:
         self.finish_reason: str | None = None
         self._events = EventDecoder()
         self._texts: list[str] = []
+        self._length = 0
         self._is_done = False
 
     @property
@@ -76,6 +79,9 @@ class Completion:
                 text = choice.delta.content or choice.delta.refusal
                 if text:
                     self._texts.append(text)
+                    self._length += len(text)
+                    if self._length > MAX_LENGTH:
+                        raise GatewayError("The answer is too long")
                     yield text
 
     def close(self) -> None:

@@ -12,6 +12,8 @@ SECRET_HEADERS = frozenset(
         "authorization",
         "cookie",
         "proxy-authorization",
+        # Pages in browsers, which can set no header, put a key among a WebSocket's subprotocols.
+        "sec-websocket-protocol",
         "x-alt-api-key",
         "x-api-key",
         "x-gateway-password",
@@ -21,6 +23,8 @@ SECRET_HEADERS = frozenset(
 )
 """Names in lower case."""
 SECRET_PARAMETERS = frozenset({"key"})
+KEY_MARK = "api-key."
+"""Stands before the key in a subprotocol."""
 _GATEWAYS_OWN = frozenset({"app", "state"})
 """Members of a scope through which the whole gateway could be reached."""
 
@@ -43,6 +47,8 @@ def scope_without_credentials(scope: Mapping[str, Any]) -> MutableMapping[str, A
         for name, value in scope["headers"]
         if name.decode("latin-1").lower() not in SECRET_HEADERS
     ]
+    if "subprotocols" in shown:
+        shown["subprotocols"] = [each for each in shown["subprotocols"] if KEY_MARK not in each]
     shown["query_string"] = b"&".join(
         pair
         for pair in scope.get("query_string", b"").split(b"&")

@@ -23,6 +23,7 @@ def test_the_rest_of_the_headers_stays() -> None:
     [
         *("authorization", "cookie", "proxy-authorization", "x-api-key", "x-alt-api-key"),
         *("x-goog-api-key", "x-gateway-password", "x-gateway-cli-token"),
+        "sec-websocket-protocol",
     ],
 )
 def test_every_header_with_a_credential_is_left_out(name: str) -> None:
@@ -58,3 +59,10 @@ def test_a_scope_is_shown_without_credentials_and_without_the_gateway() -> None:
         "headers": [(b"accept", b"*/*")],
     }
     assert len(scope["headers"]) == 3  # type: ignore[arg-type]
+
+
+def test_a_sockets_scope_is_shown_without_the_subprotocol_that_holds_a_key() -> None:
+    offered = ["realtime", "openai-insecure-api-key.canary", "compat-insecure-api-key.canary"]
+    scope = {"type": "websocket", "headers": [], "subprotocols": offered}
+
+    assert scope_without_credentials(scope)["subprotocols"] == ["realtime"]

@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from socket import create_connection
 from typing import Any
 
 import httpx2
 import pytest
-from realtime_client import MODEL, Session
+from collaborators import replace_collaborator
+from realtime_client import MODEL, Session, place
 from served_gateway import Served
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
@@ -203,3 +205,15 @@ def test_a_request_that_is_no_handshake_is_told_to_upgrade(here: Served, http: A
     assert answer.headers["upgrade"] == "websocket"
     assert answer.json()["error"]["code"] == "upgrade_required"
     assert http.get(f"{here.url}/v1/realtime", headers=AWAY).status_code == 401
+
+
+def test_a_check_that_fails_closes_with_1011(tmp_path: Path) -> None:
+    class Broken:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError("the keys cannot be read")
+
+    with place("uvloop", tmp_path) as here:
+        replace_collaborator(here.gateway.core, "identity", Broken())
+        with Session(here) as session:
+            assert session.refusal()[0] == "auth_probe_failed"
+            assert session.closing()[0] == 1011

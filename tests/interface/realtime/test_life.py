@@ -270,3 +270,18 @@ def test_a_gateway_that_is_short_of_memory_opens_no_socket(tmp_path: Path) -> No
             Session(here)
 
     assert refused.value.response.status_code == 503
+
+
+def test_an_answer_without_an_end_is_ended(tmp_path: Path) -> None:
+    def script(asked: Asked) -> Said:
+        return Said.stream(*[chunk("x" * 100_000)] * 60, hang=True)
+
+    with place("uvloop", tmp_path, script) as here, Session(here) as session:
+        session.event("session.created")
+        session.ask()
+        *_, error, text, done = session.until("response.done")
+        until(lambda: here.vendors["openai"].gone == 1)
+
+    assert error["error"]["message"] == "The answer is too long"
+    assert len(text["text"]) < 5_000_000
+    assert done["response"]["status"] == "failed"
