@@ -89,11 +89,5 @@ def is_foreign_page(core: Core, socket: ClientSocket) -> bool:
     host = host_of_url(origin)
     if host == "localhost" or is_loopback(host):
         return False
-    own = own_origin(
-        {**socket.scope, "scheme": _http(socket)}, headers, core.identity.public_origin
-    )
+    own = own_origin(socket.scope, headers, core.identity.public_origin)
     return not is_same_origin(headers, own)
-
-
-def _http(socket: ClientSocket) -> str:
-    return "https" if socket.scope.get("scheme") in ("wss", "https") else "http"

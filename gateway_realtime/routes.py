@@ -49,7 +49,7 @@ def routes(core: Core) -> list[Guarded]:
                 "openai-insecure-api-key.<key>",
             },
         ),
-        Guarded(WebSocketRoute(PATH, socket), Access.INFERENCE),
+        Guarded(WebSocketRoute(PATH, socket), Access.INFERENCE, admits=True),
     ]
 
 

@@ -207,8 +207,7 @@ class App:
         await response(scope, receive, send)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a WebSocket on to its route, which admits the caller by itself: it may do
-        so after the handshake, because a browser shows a script no status of one."""
+        """Pass a WebSocket on to its route, if the class of it lets the caller pass."""
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         scope[REQUEST_ID], scope["app"], scope[PEER] = self.core.new_id(), self, peer
@@ -221,6 +220,11 @@ class App:
                 raise UnknownRoute(scope["path"])
             if self.core.state.is_full:
                 raise Unavailable("The gateway is short of memory; try again", retry_after=1)
+            if not guarded.admits:
+                settings = self.core.snapshot.settings
+                caller = self.core.identity.operator(scope, headers, peer, settings)
+                scope[CALLER] = caller
+                self._admit(guarded.access, caller, scope, headers)
         except GatewayError as error:
             await deny_socket(scope, receive, send, error)
         else:
@@ -252,7 +256,8 @@ class App:
             for name, value in parse_qsl(query, keep_blank_values=True)
         )
         try:
-            permit(access, caller, scope["method"], reveals=reveals)
+            # What is sent over a WebSocket may change anything.
+            permit(access, caller, scope.get("method", "WEBSOCKET"), reveals=reveals)
         except Unauthorized:
             log_bad_key(caller)
             raise

@@ -49,6 +49,9 @@ class Guarded(Struct, frozen=True):
     """Who may use it."""
     operations: tuple[RouteOperation, ...] = ()
     """What the OpenAPI document and the reference say of it."""
+    admits: bool = False
+    """A WebSocket that checks its callers by itself, after the handshake: a browser shows a script
+    no status of one, so that nobody else could say why it is refused."""
 
 
 def guarded(

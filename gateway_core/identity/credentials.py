@@ -192,4 +192,6 @@ def own_origin(scope: Mapping[str, Any], headers: Mapping[str, str], configured:
     """The gateway's origin: the configured one, else what this request was sent to."""
     if configured:
         return origin_of(configured)
-    return origin_of(f"{scope.get('scheme', 'http')}://{headers.get('host', '')}")
+    # A page that opens a WebSocket has the origin of its document: RFC 6455, section 10.2.
+    scheme = str(scope.get("scheme", "http")).replace("ws", "http")
+    return origin_of(f"{scheme}://{headers.get('host', '')}")
