@@ -26,6 +26,7 @@ from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 from gateway_files import plugin as files
+from gateway_realtime import plugin as realtime
 
 CANARY = "canary"
 KEY = "key-canary-0001"
@@ -204,7 +205,7 @@ async def opened(
             await each.open()
             stack.push_async_callback(each.aclose)
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
-        plugins["files"] = files
+        plugins["files"], plugins["realtime"] = files, realtime
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **variables})
         gateway = await stack.enter_async_context(
