@@ -63,7 +63,7 @@ class HypercornServer:
                 return
             is_request = scope["type"] != "lifespan"
             if scope["type"] == "websocket":
-                scope[ON_STOP] = partial(self._on_stop.__setitem__, id(scope))
+                scope[ON_STOP] = partial(self._call_on_stop, id(scope))
             self._running += is_request
             try:
                 await app(scope, receive, send)
@@ -88,6 +88,12 @@ class HypercornServer:
             await hypercorn.asyncio.serve(cast(Any, count_requests), config, shutdown_trigger=drain)
         except OSError as error:
             raise ServerError(f"hypercorn cannot serve: {error}") from None
+
+    def _call_on_stop(self, scope_id: int, callback: Callable[[], None]) -> None:
+        if self._is_draining:
+            callback()
+        else:
+            self._on_stop[scope_id] = callback
 
     def _config(self, listener: socket.socket) -> Config:
         limits, certificate = self._options.limits, self._options.certificate

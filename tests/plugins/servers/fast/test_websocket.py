@@ -448,6 +448,33 @@ def test_an_application_may_finish_before_it_closes_at_a_stop(run: Callable[[Any
     assert run(main()) == [b"the end", (1001).to_bytes(2, "big")]
 
 
+def test_an_application_learns_of_a_stop_that_came_before(run: Callable[[Any], Any]) -> None:
+    go = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await go.wait()
+        stop = asyncio.Event()
+        scope[ON_STOP](stop.set)
+        assert stop.is_set()
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.close", "code": 1001})
+
+    async def main() -> int | None:
+        async with opened(app) as house, connected(house.port) as peer:
+            await peer.send(handshake(b"/"))
+            while not house.manager.tasks:
+                await asyncio.sleep(0.001)
+            house.stop.set()
+            while not house.manager.closing:
+                await asyncio.sleep(0.001)
+            go.set()
+            assert await peer.read_head() == 101
+            return await peer.closing()
+
+    assert run(main()) == 1001
+
+
 def test_an_application_that_does_not_close_at_a_stop_is_closed(run: Callable[[Any], Any]) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         scope[ON_STOP](lambda: None)

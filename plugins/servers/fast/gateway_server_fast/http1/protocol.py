@@ -198,6 +198,7 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
         version = self.parser.get_http_version()
         connection = SocketConnection(self, self._scope(version))
         self.deregister()
+        self.parser = None  # As when the connection is lost: this object is not needed any more.
         connection.take_over(rest)
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:

@@ -91,6 +91,7 @@ class SocketSession:
         self._disconnected: Message | None = None
         """What the application receives once everything before it was received."""
         self._on_stop: Callable[[], None] | None = None
+        self._is_stopping = False
         self.mark = now
         """When the client last made progress with a message, or when closing began."""
         self._recent = 0
@@ -117,8 +118,11 @@ class SocketSession:
             self.scope.pop(ON_STOP, None)
 
     def on_stop(self, callback: Callable[[], None]) -> None:
-        """Have the application close the socket when a stop is requested."""
-        self._on_stop = callback
+        """Have the application close the socket when a stop is requested, or was."""
+        if self._is_stopping:
+            callback()
+        else:
+            self._on_stop = callback
 
     # Called by the connection.
 
@@ -207,6 +211,7 @@ class SocketSession:
 
     def start_drain(self) -> None:
         """A stop is requested: the application closes the socket, or we do."""
+        self._is_stopping = True
         if self._on_stop is not None:
             callback, self._on_stop = self._on_stop, None
             callback()
