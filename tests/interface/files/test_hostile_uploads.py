@@ -13,6 +13,8 @@ from gateway_process import running
 from raw_http import HOST, connect, read_response, send_and_read, send_bytes
 from served_gateway import Served, serve_gateway
 
+from gateway_files.upload import MOST_UPLOADS
+
 FILES = "/v1/files"
 Clients = Callable[..., httpx2.Client]
 MIB = 1024 * 1024
@@ -86,11 +88,11 @@ def test_an_owner_has_few_uploads_at_a_time(here: Served, clients: Clients) -> N
     key, other = new_key(here), clients(here)
     with ExitStack() as stack:
         slow: list[socket.socket] = []
-        for _ in range(8):
+        for _ in range(MOST_UPLOADS):
             peer = stack.enter_context(connect(here.url))
             peer.sendall(head(len(BODY), key) + BODY[:MIB])
             slow.append(peer)
-        wait_for(lambda: len(parts(here)) == 8)
+        wait_for(lambda: len(parts(here)) == MOST_UPLOADS)
 
         refused = clients(here, key).post(FILES, content=form(file(b"x")), headers=FORM)
         welcome = other.post(FILES, content=form(file(b"x")), headers=FORM)
