@@ -160,3 +160,20 @@ def test_a_body_larger_than_any_file_is_not_read_to_its_end(narrow: Served) -> N
 
     assert answer.status == 413
     assert parts(narrow) == []
+
+
+def test_a_client_may_wait_to_be_let_in(here: Served) -> None:
+    # RFC 9110, section 10.1.1: as curl does with a large body.
+    key = {**new_key(here), "expect": "100-continue"}
+
+    with connect(here.url) as peer:
+        peer.sendall(head(len(BODY), key))
+        going = read_response(peer, PATIENCE, until=b"\r\n\r\n")
+        peer.sendall(BODY)
+        answer = read_response(peer, PATIENCE, until=b"}")
+    with connect(here.url) as peer:
+        peer.sendall(head(10**12, key))
+        refused = read_response(peer, PATIENCE, until=b"}")
+
+    assert (going.status, answer.status) == (100, 200)
+    assert refused.statuses == [413]
