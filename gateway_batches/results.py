@@ -6,10 +6,11 @@ Results are complete before the state says so. A process that is killed in betwe
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from gateway_files.store import FileStore, FileWriter
 
-from .batch import Batch, RowUnderWay, row_id
+from .batch import Batch, BatchError, RowUnderWay, row_id
 from .folder import PIECE, BatchFolder
 from .input_rows import Place, RowReader
 from .output_lines import CANCELLED, EXPIRED, error_line, read_line, write_line
@@ -71,6 +72,14 @@ class Finisher:
             *(id, ended.status, ended.total or 0, ended.completed, ended.failed),
         )
         return ended
+
+    async def fail(self, error: BatchError, now: float) -> None:
+        """End a batch that cannot go on. Raises as ``finish`` does."""
+        batch = await self._store.get(self._lease.batch_id)
+        if batch is not None and batch.surface == "completions":
+            with suppress(OSError):  # Without its files there is nothing to give.
+                await self._export(batch, await self._store.parts(batch.id))
+        await self._store.change(self._lease, status="failed", failed_at=now, errors=(error,))
 
     async def _end(self, batch: Batch, outcome: Outcome, now: float) -> None:
         change, lease = self._store.change, self._lease

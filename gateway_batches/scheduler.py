@@ -26,7 +26,7 @@ from .results import Finisher
 from .runner import BatchRun, RunContext
 from .store import Lease, LeaseLost
 
-LEASE = 20.0
+LEASE = 10.0
 """Seconds for which a lease is good."""
 LOOK_AFTER = 2.0
 """Seconds between two looks for batches to run, and between two renewals."""
@@ -132,36 +132,42 @@ class Scheduler:
             if outcome == "left":
                 await context.store.release(lease)
             elif outcome != "failed":
-                longest = context.core.max_body
-                finisher = Finisher(context.store, self._files, lease, run.folder, longest)
-                await finisher.finish(outcome, context.core.clock())
+                await self._finisher(run).finish(outcome, context.core.clock())
         except LeaseLost:
             log.warning("batch %s is run by another process now", lease.batch_id)
         except asyncio.CancelledError:
             with suppress(Exception):
                 await context.store.release(lease)
             raise
+        except FileNotFoundError as error:  # What is gone does not come back.
+            log.exception("batch %s failed", lease.batch_id)
+            await self._fail(run, error)
         except (StorageFull, StorageUnavailable, OSError) as error:
             log.error("batch %s has to wait: %s", lease.batch_id, error or type(error).__name__)
             await self._give_back(lease)
         except Exception as error:
             log.exception("batch %s failed", lease.batch_id)
-            await self._fail(lease, error)
+            await self._fail(run, error)
 
     async def _give_back(self, lease: Lease) -> None:
         self._pausing[lease.batch_id] = self._context.core.clock() + AGAIN_AFTER
         with suppress(Exception):  # Its lease runs out, if the database does not take this.
             await self._context.store.release(lease)
 
-    async def _fail(self, lease: Lease, error: Exception) -> None:
-        """End a batch whose runner is broken."""
-        errors = (BatchError(f"The batch could not be run: {type(error).__name__}"),)
-        now = self._context.core.clock()
+    async def _fail(self, run: BatchRun, error: Exception) -> None:
+        """End a batch whose runner is broken, with the answers that it has."""
+        shown = BatchError(f"The batch could not be run: {type(error).__name__}")
         try:
-            await self._context.store.change(lease, status="failed", failed_at=now, errors=errors)
+            await self._finisher(run).fail(shown, self._context.core.clock())
+        except LeaseLost:
+            return
         except Exception:
-            log.exception("batch %s could not be marked as failed", lease.batch_id)
-            await self._give_back(lease)
+            log.exception("batch %s could not be ended", run.batch.id)
+            await self._give_back(run.lease)
+
+    def _finisher(self, run: BatchRun) -> Finisher:
+        longest = self._context.core.max_body
+        return Finisher(self._context.store, self._files, run.lease, run.folder, longest)
 
     async def _clean(self, now: float) -> None:
         """Remove batches that ended long ago, and folders without a batch."""
