@@ -84,6 +84,7 @@ class CompletionBatches(SurfaceRoutes):
         if body.endpoint not in ENDPOINTS:
             raise BadRequest(f"endpoint must be one of {', '.join(ENDPOINTS)}", param="endpoint")
         check_id(body.input_file_id)
+        await self.check_room(owner)
         batch = self.new_batch(
             *(request, owner, body.endpoint),
             input_file_id=body.input_file_id,

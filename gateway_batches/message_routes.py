@@ -104,6 +104,7 @@ class MessageBatches(SurfaceRoutes):
         )
 
     async def create(self, request: Request, owner: str) -> Response:
+        await self.check_room(owner)
         memory, reserved = self.core.body_memory, 0.0
 
         def reserve(size: int) -> None:

@@ -27,6 +27,9 @@ class BatchSettings(Struct, frozen=True, kw_only=True, rename="camel"):
             "each batch then begins one row in a minute.",
         ),
     ] = 16
+    open_per_owner: Annotated[
+        Positive, Meta(description="Batches of one key that are not over; more are refused.")
+    ] = 100
     kept_days: Annotated[
         int,
         Meta(ge=1, le=3650, description="Days for which a batch can be read after it has ended."),

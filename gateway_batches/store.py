@@ -121,6 +121,15 @@ class BatchStore:
             batches.reverse()
         return BatchPage(tuple(batches), len(rows) > limit)
 
+    async def count_open(self, owner: str) -> int:
+        """An owner's batches that are not over."""
+        rows = await self._database.fetch(
+            f"SELECT count(*) AS total FROM batches WHERE owner = :owner AND {_IS_OPEN}",
+            owner=owner,
+        )
+        total: int = rows[0]["total"]
+        return total
+
     async def cancel(self, batch_id: str, now: float) -> None:
         """Have it cancelled, unless it is over or about to be."""
         await self._database.execute(
@@ -133,13 +142,13 @@ class BatchStore:
     # What schedulers do.
 
     async def waiting(self, now: float, runner: str, *, is_alone: bool) -> list[Batch]:
-        """Batches that nobody runs: those to be cancelled or expired first, then the oldest.
+        """Batches that nobody else runs: those to be cancelled or expired first, then the oldest.
 
         ``is_alone`` says that no other process uses the database, so that every lease of another
         runner is that of a process that is gone.
         """
         rows = await self._database.fetch(
-            f"SELECT * FROM batches WHERE {_IS_OPEN} AND runner <> :runner AND {_free(is_alone)} "
+            f"SELECT * FROM batches WHERE {_IS_OPEN} AND {_free(is_alone)} "
             "ORDER BY CASE WHEN status = 'cancelling' OR expires_at <= :now THEN 0 ELSE 1 END, id",
             now=now,
             runner=runner,
@@ -281,8 +290,8 @@ class BatchStore:
 
 
 def _free(is_alone: bool) -> str:
-    """Whether no living process may write to a batch."""
-    return "1 = 1" if is_alone else "(runner = '' OR leased_until <= :now)"
+    """Whether no other living process may write to a batch."""
+    return "1 = 1" if is_alone else "(runner IN ('', :runner) OR leased_until <= :now)"
 
 
 async def _write_rows(transaction: Statements, lease: Lease, step: Step) -> None:

@@ -13,7 +13,13 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.contracts.errors import BadRequest, GatewayError, NotFound, UnsupportedMedia
+from gateway_core.contracts.errors import (
+    BadRequest,
+    GatewayError,
+    LimitExceeded,
+    NotFound,
+    UnsupportedMedia,
+)
 from gateway_core.http.operations import Guarded, guarded
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import NO_STORE
@@ -29,13 +35,15 @@ from gateway_files.client_routes import owner_of
 from gateway_files.ids import check_id
 
 from .batch import PREFIXES, WINDOW, Batch, BatchError, Surface
-from .batches import Batches, batches_of
+from .batches import Batches, batches_of, settings_of
 from .row_call import row_headers
 
 CLIENT_GONE = 499
 CANCEL_WAIT = 300.0
 """Seconds for which a request to cancel waits for the rows under way."""
 LOOK_EVERY = 0.1
+RETRY_AFTER = 60.0
+"""Seconds, for an owner with too many batches."""
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Handler = Callable[[Request, str], Awaitable[Response]]
@@ -135,6 +143,14 @@ class SurfaceRoutes:
                 break
             await asyncio.sleep(LOOK_EVERY)
         return batch
+
+    async def check_room(self, owner: str) -> None:
+        """Raises LimitExceeded for an owner that has as many batches open as it may have."""
+        most = settings_of(self.core).open_per_owner
+        if await self.batches.store.count_open(owner) >= most:
+            raise LimitExceeded(
+                f"You have {most} batches that have not ended", retry_after=RETRY_AFTER
+            )
 
     def new_batch(self, request: Request, owner: str, endpoint: str, **more: Any) -> Batch:
         """A batch that is not stored yet. Raises UnknownRoute for an endpoint that no installed

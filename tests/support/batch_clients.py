@@ -220,6 +220,15 @@ class House:
         ended: Batch = wait_for(look)
         return ended
 
+    def wait_for_all(self) -> None:
+        """Until no batch runs, so that none sends a row during the next test."""
+        store = batches_of(self.served.gateway.core).store
+
+        async def open_batches() -> list[Batch]:
+            return await store.waiting(time.time(), "", is_alone=True)
+
+        wait_for(lambda: not self.served.do(open_batches()))
+
     @contextmanager
     def posting(self, path: str, body: Any = None) -> Iterator[Future[httpx2.Response]]:
         """A request that is under way while the block runs."""

@@ -33,5 +33,7 @@ def house(_served: tuple[Served, Lab, Path]) -> Iterator[House]:
     lab.refusals, lab.held = {}, set()
     lab.said.clear()
     with ExitStack() as stack:
-        yield House(served, lab, folder, stack)
+        found = House(served, lab, folder, stack)
+        yield found
         lab.held.clear()
+        found.wait_for_all()

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from batch_clients import House, lines, refusal, row, wait_for
 
+from gateway_batches import completion_routes
+
 IDS = [f"row-{n}" for n in range(5)]
 
 
@@ -200,6 +202,47 @@ def test_a_request_that_makes_no_sense_is_refused(
 
     assert answer.status_code == status
     assert answer.json()["error"]["message"].startswith(message)
+
+
+@pytest.mark.parametrize("is_bad", [False, True])
+def test_an_input_that_takes_long_is_checked_behind_the_answer(
+    house: House, is_bad: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion_routes, "CHECK_WITHIN", -1.0)
+    content = lines(row(n) for n in range(300)) + (b"{\n" if is_bad else b"")
+    key = house.key()
+    client = house.client_of(key)
+    house.set(rowsPerMinute=1)
+
+    created = client.create(content)
+    checked = client.wait(created["id"], "in_progress", "failed")
+    client.http.post(f"/v1/batches/{created['id']}/cancel")
+    house.set(rowsPerMinute=0)
+
+    assert created["status"] == "validating"
+    assert created["request_counts"]["total"] == 0
+    if is_bad:
+        assert checked["status"] == "failed"
+        assert [each["line"] for each in checked["errors"]["data"]] == [301]
+    else:
+        assert checked["request_counts"]["total"] == 300
+
+
+def test_an_owner_has_so_many_batches_at_a_time(house: House) -> None:
+    house.lab.held |= {"row 0", "row 1"}
+    client = house.client_of(house.key())
+    house.set(openPerOwner=1)
+    id = client.create([row(0)])["id"]
+
+    refused = client.try_create([row(1)])
+    house.lab.held.clear()
+    client.wait(id)
+    again = client.try_create([row(1)])
+    house.set(openPerOwner=100)
+
+    assert refused.status_code == 429
+    assert refused.headers["retry-after"] == "60"
+    assert again.status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/v1/batches", "/v1/messages/batches"])
