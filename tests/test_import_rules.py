@@ -26,6 +26,7 @@ ALLOWED = {
         "gateway_core",
     },
     "gateway_files": {"gateway_files", "gateway_core"},
+    "gateway_batches": {"gateway_batches", "gateway_files", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -33,7 +34,10 @@ ALLOWED = {
     KIT: {"gateway_core", "gateway_formats", "gateway_providers"},
 }
 """Which of our packages each place may import, besides the module's own."""
-WHOLE_KERNEL = ("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files")
+WHOLE_KERNEL = (
+    *("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files"),
+    "gateway_batches",
+)
 """Packages that may import any module of the kernel."""
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | plugins | "
@@ -219,7 +223,7 @@ def files(module: Module) -> Iterator[str]:
         *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),
         *("gateway_core.config.whereabouts", "gateway_core.config.temporary_file"),
         "gateway_core.plugins.files",
-        *("gateway_kit.scaffold", "gateway_kit.results"),
+        *("gateway_kit.scaffold", "gateway_kit.results", "gateway_batches.folder"),
     )
     if not module.is_in(*doors):
         yield from _matches(module, FILES)

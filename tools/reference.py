@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
+from gateway_batches import completion_routes, message_routes
 from gateway_core import hookspecs, plugins
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
@@ -90,7 +91,7 @@ def is_read(field: str) -> bool:
 def sources() -> tuple[str, ...]:
     return tuple(
         path.read_text(encoding="utf-8")
-        for package in ("gateway_core", "gateway_dashboard_api", "gateway_files")
+        for package in ("gateway_core", "gateway_dashboard_api", "gateway_files", "gateway_batches")
         for path in sorted((ROOT / package).rglob("*.py"))
         if path.name not in ("settings.py", "setting.py")
     )
@@ -299,6 +300,7 @@ def operations() -> tuple[RouteOperation, ...]:
     """Every operation. Building the routes does not use the gateway's collaborators."""
     unused = cast(Core, None)
     own = (*meta.routes(unused), *models.routes(unused), *images.routes(), *files.routes(unused))
+    own = (*own, *completion_routes.routes(unused), *message_routes.routes(unused))
     routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))
     inference = (*(built.formats[name] for name in sorted(built.formats)), SERVICES)

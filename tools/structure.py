@@ -23,7 +23,7 @@ PACKAGES = (
     *(f"gateway_core/{room}" for room in ("pipeline", "http", "cli")),
     "gateway_core",
     *("gateway_formats", "gateway_providers", "gateway_dashboard_api", "gateway_services"),
-    "gateway_files",
+    *("gateway_files", "gateway_batches"),
     *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
 )
 REPLACED_WORDS = re.compile(
