@@ -1,9 +1,9 @@
 """Sends the content of a file, or a part of it, as fast as the client takes it."""
 
-import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from gateway_core.contracts.errors import GatewayError
 
 from .ranges import Span, has_tag, wanted
 from .record import FileRecord
+from .threads import run
 
 PIECE = 64 * 1024
 """Bytes that are read, and held for a slow client."""
@@ -44,7 +45,7 @@ async def content_answer(request: Request, record: FileRecord, path: Path) -> Re
         raise ContentChanged("The file is not the one that If-Match names")
     if has_tag(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
-    descriptor = await asyncio.to_thread(os.open, path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    descriptor = await run(partial(os.open, path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
     try:
         size = os.fstat(descriptor).st_size
         # Section 14.2: a range counts for GET only.
@@ -86,7 +87,7 @@ class Download(StreamingResponse):
 async def _pieces(descriptor: int, span: Span) -> AsyncGenerator[bytes, None]:
     begin, end = span
     while begin < end:
-        piece = await asyncio.to_thread(os.pread, descriptor, min(PIECE, end - begin), begin)
+        piece = await run(partial(os.pread, descriptor, min(PIECE, end - begin), begin))
         if not piece:
             raise RuntimeError("the content of a file is shorter than it was")
         begin += len(piece)

@@ -1,11 +1,10 @@
 """The records of all files, in memory, in step with the folder that they are in.
 
-Other processes of the gateway change the folder too, and so may an operator. Its time of change
-shows that something is new; then its names are compared, and only new records are read.
+Other processes of the gateway change the folder too, and so may an operator. When its state is
+another one its names are compared, and only new records are read.
 """
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -13,9 +12,15 @@ from typing import NamedTuple
 from .ids import is_id
 from .record import FileRecord, read_record
 
-SETTLED_NS = 1_000_000_000
-"""A change in the same tick of the file system's clock leaves the time as it is: a time counts only
-when it is older than this (as in git's index, "racy-git")."""
+
+class State(NamedTuple):
+    """Shows that the folder has changed."""
+
+    changes: int
+    """That the gateway's processes have made. Two within one tick of the file system's clock have
+    the same time."""
+    modified: int
+    """The folder's time of change, which an operator's changes have too."""
 
 
 class Usage(NamedTuple):
@@ -33,20 +38,17 @@ class Index:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._seen = 0
-        self._is_settled = False
+        self._seen = State(-1, 0)
         self._owners: dict[str, str] = {}
         """By the ids of files; of a damaged file the owner is empty."""
         self._files: dict[str, dict[str, FileRecord]] = {}
         self._usage: dict[str, Usage] = {}
         self._expiring: dict[str, FileRecord] = {}
 
-    def sync(self) -> None:
-        """Take in what has changed in the folder. Raises OSError."""
-        changed = self._folder.stat().st_mtime_ns
-        if changed == self._seen and self._is_settled:
+    def sync(self, state: State) -> None:
+        """Take in what has changed; ``state`` is older than this call. Raises OSError."""
+        if state == self._seen:
             return
-        started = time.time_ns()
         with os.scandir(self._folder) as entries:
             names = {entry.name for entry in entries if is_id(entry.name)}
         for id in self._owners.keys() - names:
@@ -57,7 +59,11 @@ class Index:
                 self._owners[id] = ""
             else:
                 self.add(record)
-        self._seen, self._is_settled = changed, started - changed > SETTLED_NS
+        self._seen = state
+
+    def skip(self, state: State) -> None:
+        """The state after a change that ``add`` or ``remove`` has already made here."""
+        self._seen = state
 
     def add(self, record: FileRecord) -> None:
         owner = record.owner

@@ -12,6 +12,7 @@ from gateway_core.pipeline.plugin_host import Host
 from . import routes
 from .limits import store_of
 from .store import FileStore
+from .threads import run
 
 GATEWAY_PROTOCOL = 1
 CHECK_EVERY = 600.0
@@ -33,7 +34,7 @@ def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
 async def swept(host: Host) -> AsyncIterator[None]:
     """Remove leftovers now, and expired files from time to time until the block ends."""
     store = store_of(host.core)
-    await asyncio.to_thread(store.clean)
+    await run(store.clean)
     task = asyncio.create_task(_remove_expired(store))
     try:
         yield
@@ -46,7 +47,7 @@ async def swept(host: Host) -> AsyncIterator[None]:
 async def _remove_expired(store: FileStore) -> None:
     while True:
         try:
-            await asyncio.to_thread(store.remove_expired)
+            await run(store.remove_expired)
         except OSError:
             log.exception("expired files could not be removed")
         await asyncio.sleep(CHECK_EVERY)

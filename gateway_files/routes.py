@@ -1,6 +1,5 @@
 """``/v1/files``: the files of a client (4.8)."""
 
-import asyncio
 from functools import cached_property, partial
 from typing import Annotated, Any, Literal
 
@@ -23,6 +22,7 @@ from .ids import check_id
 from .limits import limits_of, store_of
 from .record import FileRecord
 from .store import FileStore
+from .threads import run
 from .upload import PURPOSE, Uploads
 from .views import FileDeleted, FileList, FileView, show_deleted, show_file, show_list
 
@@ -101,7 +101,7 @@ class Files:
             limit=_limit(query.limit),
             is_ascending=query.order == "asc",
         )
-        return json_answer(show_list(request, await asyncio.to_thread(work)))
+        return json_answer(show_list(request, await run(work)))
 
     async def upload(self, request: Request, owner: str) -> Response:
         largest = limits_of(self._core).largest
@@ -118,7 +118,7 @@ class Files:
 
     async def delete(self, request: Request, owner: str) -> Response:
         id = check_id(request.path_params["id"])
-        if not await asyncio.to_thread(self._store.delete, owner, id):
+        if not await run(partial(self._store.delete, owner, id)):
             raise missing(id)
         return json_answer(show_deleted(request, id))
 
@@ -132,7 +132,7 @@ class Files:
     async def _find(self, request: Request, owner: str) -> FileRecord:
         """Raises BadRequest, NotFound."""
         id = check_id(request.path_params["id"])
-        record = await asyncio.to_thread(self._store.find, owner, id)
+        record = await run(partial(self._store.find, owner, id))
         if record is None:
             raise missing(id)
         return record

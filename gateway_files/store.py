@@ -5,6 +5,7 @@ DATA_DIR/files/                            0700
   <id>/{content,meta.json}                 a file, complete from its first moment
   .parts/<random>/content                  one that is being written, and locked by who writes it
   .lock                                    held for the moment in which a file comes or goes
+  .changes                                 how often one did
 ```
 
 A writer's folder is moved to its place once everything in it is on disk, so a file is there whole
@@ -34,11 +35,12 @@ from gateway_core.config.data_dir import (
 
 from .errors import FileTooLarge, QuotaExceeded
 from .ids import SortableIds, is_id
-from .index import Index
+from .index import Index, State
 from .record import CONTENT, META, FileRecord, read_record
 
 FOLDER = "files"
 """Below the data directory."""
+LOCK, CHANGES = ".lock", ".changes"
 LOCAL = "local"
 """The owner of files of callers without a key."""
 
@@ -108,7 +110,7 @@ class FileStore:
         """
         now = self._clock()
         with self._threads:
-            self._index.sync()
+            self._sync()
             records = [
                 record
                 for record in self._index.of(owner).values()
@@ -128,7 +130,7 @@ class FileStore:
         limits = self._limits()
         self.remove_expired()
         with self._locked():
-            self._index.sync()
+            self._sync()
             if self._index.usage(owner).files >= limits.most:
                 raise QuotaExceeded(limits.most, "files")
             folder = self._parts / token_hex(12)
@@ -143,16 +145,18 @@ class FileStore:
         with self._locked():
             record = self.find(owner, file_id)
             if record is not None:
+                self._sync()
                 self._remove(record)
         return record is not None
 
     def remove_expired(self) -> None:
         """Delete the files whose time is up."""
         with self._threads:
-            self._index.sync()
+            self._sync()
             expired = self._index.expired(self._clock())
         if expired:
             with self._locked():
+                self._sync()
                 for record in expired:
                     self._remove(record)
 
@@ -195,7 +199,7 @@ class FileStore:
         _write_whole(writer.folder / META, msgspec.json.encode(record))
         sync_directory(writer.folder)
         with self._locked():
-            self._index.sync()
+            self._sync()
             # Other processes may have written meanwhile: each knows only what is complete.
             used = self._index.usage(writer.owner)
             if used.bytes + record.bytes > limits.quota:
@@ -204,6 +208,7 @@ class FileStore:
                 raise QuotaExceeded(limits.most, "files")
             writer.folder.rename(self._folder / id)
             self._index.add(record)
+            self._count_change()
         sync_directory(self._folder)
         return record
 
@@ -214,14 +219,35 @@ class FileStore:
             (self._folder / record.id).rename(gone)
             sync_directory(self._folder)
         self._index.remove(record.id)
+        self._count_change()
         shutil.rmtree(gone, ignore_errors=True)
+
+    def _sync(self) -> None:
+        self._index.sync(self._state())
+
+    def _state(self) -> State:
+        # Counted behind each change, so a state is never newer than what is read after it.
+        changes = 0
+        with suppress(FileNotFoundError):
+            changes = int.from_bytes((self._folder / CHANGES).read_bytes())
+        return State(changes, self._folder.stat().st_mtime_ns)
+
+    def _count_change(self) -> None:
+        """To be called while the lock is held, with the index in step with the folder."""
+        changes = (self._state().changes + 1).to_bytes(8)
+        descriptor = os.open(self._folder / CHANGES, os.O_WRONLY | os.O_CREAT, PRIVATE_FILE)
+        try:
+            os.write(descriptor, changes)
+        finally:
+            os.close(descriptor)
+        self._index.skip(self._state())
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Nobody else, here or in another process, changes which files there are."""
         with self._threads:
             flags = os.O_RDWR | os.O_CREAT
-            lock = os.open(self._folder / ".lock", flags, PRIVATE_FILE)
+            lock = os.open(self._folder / LOCK, flags, PRIVATE_FILE)
             try:
                 lock_exclusively(lock, wait=True)
                 yield

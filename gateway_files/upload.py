@@ -27,7 +27,7 @@ AT_ONCE = 256 * 1024
 AROUND = 1024 * 1024
 """Bytes that a body may have besides the file."""
 LONGEST_FIELD = 4 * 1024
-MOST_UPLOADS = 8
+MOST_UPLOADS = 32
 """Of one owner at a time."""
 _is_purpose = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII).fullmatch
 ANCHOR, SECONDS = "expires_after[anchor]", "expires_after[seconds]"

@@ -26,7 +26,7 @@ ALLOWED = {
         "gateway_core",
     },
     "gateway_files": {"gateway_files", "gateway_core"},
-    "gateway_realtime": {"gateway_realtime", "gateway_formats", "gateway_core"},
+    "gateway_realtime", "gateway_realtime", "gateway_formats", "gateway_core", "gateway_batches", "gateway_batches", "gateway_files"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -37,6 +37,7 @@ ALLOWED = {
 WHOLE_KERNEL = (
     *("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files"),
     "gateway_realtime",
+    "gateway_batches",
 )
 """Packages that may import any module of the kernel."""
 LAYERS = (
@@ -225,7 +226,7 @@ def files(module: Module) -> Iterator[str]:
         *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),
         *("gateway_core.config.whereabouts", "gateway_core.config.temporary_file"),
         "gateway_core.plugins.files",
-        *("gateway_kit.scaffold", "gateway_kit.results"),
+        *("gateway_kit.scaffold", "gateway_kit.results", "gateway_batches.folder"),
     )
     if not module.is_in(*doors):
         yield from _matches(module, FILES)

@@ -109,6 +109,7 @@ def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> 
             "services": "gateway_services.plugin",
             "files": "gateway_files.plugin",
             "realtime": "gateway_realtime.plugin",
+            "batches": "gateway_batches.plugin",
         }
     }
     assert declared(KIT)["project"]["entry-points"] == {

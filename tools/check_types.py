@@ -13,6 +13,7 @@ PACKAGES = [
     "gateway_services",
     "gateway_files",
     "gateway_realtime",
+    "gateway_batches",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

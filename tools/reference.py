@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
+from gateway_batches import completion_routes, message_routes
 from gateway_core import hookspecs, plugins
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
@@ -91,7 +92,7 @@ def is_read(field: str) -> bool:
 def sources() -> tuple[str, ...]:
     return tuple(
         path.read_text(encoding="utf-8")
-        for package in ("gateway_core", "gateway_dashboard_api", "gateway_files")
+        for package in ("gateway_core", "gateway_dashboard_api", "gateway_files", "gateway_batches")
         for path in sorted((ROOT / package).rglob("*.py"))
         if path.name not in ("settings.py", "setting.py")
     )
@@ -301,7 +302,8 @@ def operations() -> tuple[RouteOperation, ...]:
     unused = cast(Core, None)
     own = (
         *(*meta.routes(unused), *models.routes(unused), *images.routes()),
-        *(*files.routes(unused), *realtime.routes(unused)),
+        *(*files.routes(unused), *completion_routes.routes(unused)),
+        *(*message_routes.routes(unused), *realtime.routes(unused)),
     )
     routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))

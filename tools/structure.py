@@ -25,6 +25,7 @@ PACKAGES = (
     *("gateway_formats", "gateway_providers", "gateway_dashboard_api", "gateway_services"),
     "gateway_files",
     "gateway_realtime",
+    *("gateway_files", "gateway_batches"),
     *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
 )
 REPLACED_WORDS = re.compile(

@@ -13,6 +13,7 @@ DATA_DIR/                 0700
   db/backups/             snapshots of it
   db/journal/             finished requests that are not in it yet
   files/                  files of clients: see gateway_files/store.py
+  batches/                rows of batches: see gateway_batches/folder.py
   plugin-data/NAME/       what a plugin keeps for itself, once it asks for a place
 ```
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from msgspec import json, structs
 
 from gateway_files.errors import FileTooLarge, QuotaExceeded
 from gateway_files.record import FileRecord
@@ -145,6 +146,7 @@ def test_files_and_folders_are_private(make: Callable[..., FileStore], tmp_path:
     assert modes == {
         ".": 0o700,
         ".lock": 0o600,
+        ".changes": 0o600,
         ".parts": 0o700,
         record.id: 0o700,
         f"{record.id}/content": 0o600,
@@ -355,6 +357,29 @@ def test_what_a_killed_process_leaves_is_removed_and_nothing_else(
     assert len(leftovers(tmp_path)) == 1
     mine.write(b"whole")
     assert {kept.id, mine.finish().id} == set(listed(store))
+
+
+def test_thousands_of_files_cost_no_look_at_each_of_them(
+    make: Callable[..., FileStore], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = write(make())
+    for number in range(5000):
+        other = structs.replace(record, id=f"file_{number:024x}")
+        folder = tmp_path / "files" / other.id
+        folder.mkdir()
+        (folder / "meta.json").write_bytes(json.encode(other))
+    store = make(FileLimits(largest=1000, quota=100_000, most=10_000))
+    assert len(listed(store, limit=10_000)) == 5001
+    looked: list[object] = []
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: looked.append(path) or scan(path))
+
+    for _ in range(5):
+        store.delete("a", write(store).id)
+        listed(store, limit=10)
+
+    assert [path for path in looked if path == tmp_path / "files"] == []
+    assert len(listed(make(), limit=10_000)) == 5001
 
 
 def test_threads_write_at_once(make: Callable[..., FileStore], tmp_path: Path) -> None:

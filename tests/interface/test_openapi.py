@@ -30,6 +30,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 from served_gateway import serve_gateway
 
+from gateway_batches import completion_routes, message_routes
 from gateway_core.http import meta, models
 from gateway_core.http.openapi import template
 from gateway_core.http.operations import STREAM, RouteOperation
@@ -82,11 +83,9 @@ def operations() -> list[RouteOperation]:
     """Every routed operation. Building the routes does not use the gateway."""
     core = cast(Core, None)
     table = (
-        *meta.routes(core),
-        *models.routes(core),
+        *(*meta.routes(core), *models.routes(core), *plugin.routes_of(core)),
+        *(*files.routes(core), *completion_routes.routes(core), *message_routes.routes(core)),
         *realtime.routes(core),
-        *files.routes(core),
-        *plugin.routes_of(core),
     )
     return [operation for each in table for operation in each.operations]
 

@@ -19,6 +19,7 @@ import httpx2
 from fake_vendor import Asked, FakeVendor, Said
 from served_gateway import vendor_plugin
 
+from gateway_batches import plugin as batches
 from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
@@ -205,7 +206,7 @@ async def opened(
             await each.open()
             stack.push_async_callback(each.aclose)
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
-        plugins["files"], plugins["realtime"] = files, realtime
+        plugins |= {"files": files, "batches": batches, "realtime": realtime}
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **variables})
         gateway = await stack.enter_async_context(

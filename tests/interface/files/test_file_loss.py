@@ -23,7 +23,8 @@ class Uploader:
         self.url, self.seed = url, seed
         self.kept: dict[str, bytes] = {}
         self.deleted: set[str] = set()
-        self.thread = threading.Thread(target=self._run)
+        self.acknowledged = 0
+        self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
         chance = random.Random(self.seed)
@@ -34,6 +35,7 @@ class Uploader:
                     made = client.post(FILES, files={"file": ("r", content)})
                     assert made.status_code == 200
                     self.kept[made.json()["id"]] = content
+                    self.acknowledged += 1
                     if len(self.kept) % 3 == 0:
                         id = next(iter(self.kept))
                         content = self.kept.pop(id)
@@ -52,7 +54,10 @@ def test_a_file_is_there_once_it_was_acknowledged(tmp_path: Path) -> None:
         uploaders = [Uploader(here.url, 10 * number + n) for n in range(3)]
         for each in uploaders:
             each.thread.start()
-        time.sleep(chance.uniform(0.3, 0.8))  # the moment of the kill is what is tested
+        enough = chance.randrange(4, 15)  # the moment of the kill is what is tested
+        while sum(each.acknowledged for each in uploaders) < enough:
+            assert all(each.thread.is_alive() for each in uploaders)
+            time.sleep(0.005)
         here.kill()
         assert here.process.stdout is not None
         here.process.stdout.close()
@@ -70,7 +75,7 @@ def test_a_file_is_there_once_it_was_acknowledged(tmp_path: Path) -> None:
             assert len(content) == record["bytes"]
             assert content == kept.get(id, content)
         assert list((tmp_path / "files" / ".parts").iterdir()) == []
-    assert len(kept) > 10
+    assert len(kept) > ROUNDS
 
 
 def test_workers_share_the_files_and_their_limits(tmp_path: Path) -> None:

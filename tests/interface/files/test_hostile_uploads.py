@@ -13,6 +13,8 @@ from gateway_process import running
 from raw_http import HOST, connect, read_response, send_and_read, send_bytes
 from served_gateway import Served, serve_gateway
 
+from gateway_files.upload import MOST_UPLOADS
+
 FILES = "/v1/files"
 Clients = Callable[..., httpx2.Client]
 MIB = 1024 * 1024
@@ -86,11 +88,11 @@ def test_an_owner_has_few_uploads_at_a_time(here: Served, clients: Clients) -> N
     key, other = new_key(here), clients(here)
     with ExitStack() as stack:
         slow: list[socket.socket] = []
-        for _ in range(8):
+        for _ in range(MOST_UPLOADS):
             peer = stack.enter_context(connect(here.url))
             peer.sendall(head(len(BODY), key) + BODY[:MIB])
             slow.append(peer)
-        wait_for(lambda: len(parts(here)) == 8)
+        wait_for(lambda: len(parts(here)) == MOST_UPLOADS)
 
         refused = clients(here, key).post(FILES, content=form(file(b"x")), headers=FORM)
         welcome = other.post(FILES, content=form(file(b"x")), headers=FORM)
@@ -158,3 +160,20 @@ def test_a_body_larger_than_any_file_is_not_read_to_its_end(narrow: Served) -> N
 
     assert answer.status == 413
     assert parts(narrow) == []
+
+
+def test_a_client_may_wait_to_be_let_in(here: Served) -> None:
+    # RFC 9110, section 10.1.1: as curl does with a large body.
+    key = {**new_key(here), "expect": "100-continue"}
+
+    with connect(here.url) as peer:
+        peer.sendall(head(len(BODY), key))
+        going = read_response(peer, PATIENCE, until=b"\r\n\r\n")
+        peer.sendall(BODY)
+        answer = read_response(peer, PATIENCE, until=b"}")
+    with connect(here.url) as peer:
+        peer.sendall(head(10**12, key))
+        refused = read_response(peer, PATIENCE, until=b"}")
+
+    assert (going.status, answer.status) == (100, 200)
+    assert refused.statuses == [413]

@@ -1,0 +1,1 @@
+"""Batches: many requests in one, which are worked off behind interactive traffic."""

@@ -1,0 +1,137 @@
+"""The files of one batch while it runs: the only place of this package that touches the disk.
+
+```text
+DATA_DIR/batches/<id>/
+  input.jsonl          its rows; a second name of the input file, which its owner may delete
+  part-<n>.jsonl       settled rows, one file for each process that has run the batch
+  rest.jsonl           rows that never got an answer, once the batch is over
+```
+
+How many bytes of a part count is in the database, and is written after they are on the disk.
+Every method blocks, and is to be called in a thread.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from gateway_core.config.data_dir import PRIVATE_DIRECTORY, PRIVATE_FILE
+
+FOLDER = "batches"
+"""Below the data directory."""
+INPUT, REST = "input.jsonl", "rest.jsonl"
+PIECE = 64 * 1024
+
+
+class BatchFolder:
+    """The working files of a batch."""
+
+    def __init__(self, data_dir: Path, batch_id: str) -> None:
+        self.path = data_dir / FOLDER / batch_id
+
+    def make(self) -> None:
+        """Raises OSError."""
+        self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+        self.path.mkdir(mode=PRIVATE_DIRECTORY)
+
+    def link_input(self, content: Path) -> None:
+        """Keep a file as the input, whatever becomes of its first name. Raises OSError."""
+        try:
+            os.link(content, self.path / INPUT)
+        except FileNotFoundError:
+            raise
+        except OSError:  # A file system without hard links.
+            shutil.copyfile(content, self.path / INPUT)
+
+    def write_input(self, lines: Iterable[bytes]) -> int:
+        """Write the input, and give the number of its lines. Raises OSError."""
+        return self._write(INPUT, lines)
+
+    def write_rest(self, lines: Iterable[bytes]) -> int:
+        """Write the rows without an answer: the whole file or none. Raises OSError."""
+        count = self._write(f"{REST}.tmp", lines)
+        (self.path / f"{REST}.tmp").replace(self.path / REST)
+        return count
+
+    def _write(self, name: str, lines: Iterable[bytes]) -> int:
+        count = 0
+        descriptor = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        with os.fdopen(descriptor, "wb", PIECE) as file:
+            for line in lines:
+                file.write(line)
+                count += 1
+            file.flush()
+            os.fsync(file.fileno())
+        return count
+
+    def open_input(self) -> BinaryIO:
+        """Raises OSError."""
+        return (self.path / INPUT).open("rb", PIECE)
+
+    def append(self, generation: int, length: int, lines: Sequence[bytes]) -> int:
+        """Put lines behind the first ``length`` bytes of a part, on the disk before this returns.
+
+        Gives the new length. What an earlier try has left behind there is overwritten. Raises
+        OSError.
+        """
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        part = os.open(self._part(generation), flags, PRIVATE_FILE)
+        with os.fdopen(part, "wb", PIECE) as file:
+            file.truncate(length)
+            file.seek(length)
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+            return file.tell()
+
+    def tail(self, generation: int, length: int) -> Iterator[bytes]:
+        """The whole lines of a part behind those that count, without their ends.
+
+        A last line without an end was being written when its process was killed.
+        """
+        try:
+            with self._part(generation).open("rb") as file:
+                file.seek(length)
+                for line in file:
+                    if line.endswith(b"\n"):
+                        yield line[:-1]
+        except FileNotFoundError:
+            return
+
+    def settled(self, parts: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+        """Every settled line, and then every row without an answer.
+
+        ``parts`` are generations and lengths. Raises OSError.
+        """
+        for generation, length in parts:
+            if length == 0:
+                continue
+            with self._part(generation).open("rb", PIECE) as file:
+                while file.tell() < length:
+                    yield file.readline()
+        rest = self.path / REST
+        if rest.exists():
+            with rest.open("rb", PIECE) as file:
+                yield from file
+
+    def remove_input(self) -> None:
+        (self.path / INPUT).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def _part(self, generation: int) -> Path:
+        return self.path / f"part-{generation}.jsonl"
+
+
+def remove_folders(data_dir: Path, known: Container[str], age: float) -> None:
+    """Remove the folders of unknown batches that were made so many seconds ago: their process was
+    killed before it had stored the batch, or their batch was removed."""
+    with suppress(FileNotFoundError):
+        for entry in os.scandir(data_dir / FOLDER):
+            if entry.name not in known and time.time() - entry.stat().st_mtime > age:
+                shutil.rmtree(entry.path, ignore_errors=True)

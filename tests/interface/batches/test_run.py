@@ -1,0 +1,265 @@
+"""Batches of the completions style, from their creation to their files."""
+
+from typing import Any
+
+import pytest
+from batch_clients import House, lines, refusal, row, wait_for
+
+from gateway_batches import completion_routes
+
+IDS = [f"row-{n}" for n in range(5)]
+
+
+def status_codes(output: list[dict[str, Any]]) -> dict[str, int]:
+    return {line["custom_id"]: line["response"]["status_code"] for line in output}
+
+
+def test_a_batch_is_run_and_leaves_its_answers(house: House) -> None:
+    client, before = house.client, {row.request_id for row in house.served.rows()}
+
+    created = client.create([row(n) for n in range(5)], metadata={"night": "1"})
+    ended = client.wait(created["id"])
+
+    rows = {row.request_id for row in house.served.rows()} - before
+    assert created["status"] == "validating"
+    assert created["object"] == "batch"
+    assert created["endpoint"] == "/v1/chat/completions"
+    assert created["completion_window"] == "24h"
+    assert created["metadata"] == {"night": "1"}
+    assert created["expires_at"] == created["created_at"] + 86400
+    assert created["request_counts"] == {"total": 5, "completed": 0, "failed": 0, "canceled": 0}
+    assert ended["status"] == "completed"
+    assert ended["request_counts"] == {"total": 5, "completed": 5, "failed": 0, "canceled": 0}
+    for moment in ("in_progress_at", "finalizing_at", "completed_at"):
+        assert ended[moment] >= created["created_at"]
+    assert ended["errors"] is ended["error_file_id"] is ended["failed_at"] is None
+    output = client.output(ended)
+    assert sorted(line["custom_id"] for line in output) == IDS
+    for line in output:
+        said = line["response"]["body"]["choices"][0]["message"]["content"]
+        assert said == f"row {line['custom_id'][4:]}"
+        assert line["response"]["status_code"] == 200
+        assert line["error"] is None
+        assert line["id"].startswith("batchreq_")
+    assert {line["response"]["request_id"] for line in output} == rows
+
+
+def test_the_result_files_say_what_they_are(house: House) -> None:
+    ended = house.client.wait(house.client.create([row(1)])["id"])
+
+    record = house.client.files.find("local", ended["output_file_id"])
+    assert record is not None
+    assert record.purpose == "batch_output"
+    assert record.filename == f"{ended['id']}-output.jsonl"
+
+
+def test_a_refused_row_is_an_answer_and_counts_as_failed(house: House) -> None:
+    house.lab.refusals["row 1"] = [refusal(400)]
+
+    ended = house.client.wait(house.client.create([row(0), row(1), row(2, model="no/m")])["id"])
+
+    assert ended["status"] == "completed"
+    assert ended["request_counts"] == {"total": 3, "completed": 1, "failed": 2, "canceled": 0}
+    output = house.client.output(ended)
+    assert status_codes(output) == {"row-0": 200, "row-1": 400, "row-2": 404}
+    failed = next(line for line in output if line["custom_id"] == "row-2")["response"]
+    assert failed["body"]["error"]["request_id"] == failed["request_id"]
+
+
+def test_a_batch_of_which_every_row_fails_has_failed(house: House) -> None:
+    ended = house.client.wait(house.client.create([row(n, model="no/m") for n in range(3)])["id"])
+
+    assert ended["status"] == "failed"
+    assert ended["failed_at"] == ended["completed_at"]
+    assert ended["request_counts"]["failed"] == 3
+    assert status_codes(house.client.output(ended)) == dict.fromkeys(IDS[:3], 404)
+
+
+def test_a_streamed_row_is_kept_as_the_text_of_its_stream(house: House) -> None:
+    ended = house.client.wait(house.client.create([row(7, stream=True)])["id"])
+
+    body = house.client.output(ended)[0]["response"]["body"]
+    assert body.startswith("data: {")
+    assert body.endswith("data: [DONE]\n\n")
+    assert "row 7" in body
+
+
+def test_every_endpoint_serves_rows(house: House) -> None:
+    messages = {"max_tokens": 5}
+    vectors = {"custom_id": "v", "method": "POST", "url": "/v1/embeddings"}
+    vectors["body"] = {"model": "v-openai/e", "input": "hi"}  # type: ignore[assignment]
+    responses = {"custom_id": "r", "method": "POST", "url": "/v1/responses"}
+    responses["body"] = {"model": "v-openai/m", "input": "hi"}  # type: ignore[assignment]
+    kinds = {
+        "/v1/messages": row(1, "/v1/messages", **messages),
+        "/v1/embeddings": vectors,
+        "/v1/responses": responses,
+    }
+    client = house.client
+
+    answers = {}
+    for endpoint, one in kinds.items():
+        ended = client.wait(client.create([one], endpoint=endpoint)["id"])
+        answers[endpoint] = client.output(ended)[0]["response"]["body"]
+
+    assert answers["/v1/messages"]["content"][0]["text"] == "row 1"
+    assert answers["/v1/messages"]["type"] == "message"
+    assert answers["/v1/embeddings"]["data"][0]["embedding"] == [0.25, 1e-7]
+    assert answers["/v1/responses"]["object"] == "response"
+
+
+def test_deleting_the_input_does_not_disturb_a_batch(house: House) -> None:
+    client, lab = house.client, house.lab
+    lab.held |= {"row 0", "row 1"}
+    created = client.create([row(n) for n in range(4)])
+    wait_for(lambda: lab.total == 2)
+
+    assert client.files.delete("local", created["input_file_id"])
+    lab.held.clear()
+    ended = client.wait(created["id"])
+
+    assert ended["request_counts"]["completed"] == 4
+    assert ended["input_file_id"] == created["input_file_id"]
+
+
+def test_progress_shows_while_a_batch_runs(house: House) -> None:
+    client, lab = house.client, house.lab
+    lab.held.add("row 3")
+    id = client.create([row(n) for n in range(4)])["id"]
+
+    wait_for(lambda: client.get(id)["request_counts"]["completed"] == 3)
+    running = client.get(id)
+    lab.held.clear()
+    client.wait(id)
+
+    assert running["status"] == "in_progress"
+    assert running["output_file_id"] is None
+    assert running["request_counts"] == {"total": 4, "completed": 3, "failed": 0, "canceled": 0}
+
+
+def test_two_rows_are_under_way_at_a_time(house: House) -> None:
+    client, lab = house.client, house.lab
+    lab.held |= {f"row {n}" for n in range(6)}
+    id = client.create([row(n) for n in range(6)])["id"]
+
+    wait_for(lambda: lab.total == 2)
+    lab.held.discard("row 0")
+    wait_for(lambda: lab.total == 3)
+    under_way = lab.total - client.get(id)["request_counts"]["completed"]
+    lab.held.clear()
+
+    assert under_way == 2
+    assert client.wait(id)["status"] == "completed"
+
+
+BAD = {
+    "no json": (b"{", "line 1: the line is not valid JSON"),
+    "no object": (b"[]", "line 1: Expected `object`, got `array`"),
+    "no custom_id": (b'{"method":"POST","url":"/v1/chat/completions","body":{}}', "line 1: "),
+    "empty custom_id": (lines([{**row(1), "custom_id": ""}]), "line 1: custom_id"),
+    "method": (lines([{**row(1), "method": "GET"}]), "line 1: method must be POST"),
+    "url": (lines([{**row(1), "url": "/v1/models"}]), "line 1: url must be one of"),
+    "other url": (lines([row(1), row(2, "/v1/embeddings")]), "line 2: url must be the endpoint"),
+    "body": (lines([{**row(1), "body": 7}]), "line 1: body must be an object"),
+    "twice": (lines([row(1), row(2), row(1)]), "line 3: custom_id row-1 occurs twice"),
+    "no rows": (b"\n \n", "the file has no rows"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD)
+def test_an_input_with_a_bad_line_is_refused(house: House, content: bytes, message: str) -> None:
+    answer = house.client.try_create(content)
+
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert error["message"].startswith(f"invalid input file: {message}")
+    assert error["details"][0]["message"]
+    assert list((house.folder / "batches").iterdir()) == []
+
+
+def test_every_bad_line_is_listed_with_its_number(house: House) -> None:
+    answer = house.client.try_create(lines([row(1)]) + b"\n{\n" + lines([row(2)]) + b"[]\n")
+
+    assert [each["line"] for each in answer.json()["error"]["details"]] == [3, 5]
+
+
+REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
+    "window": ({"completion_window": "1h"}, 400, "completion_window must be 24h"),
+    "endpoint": ({"endpoint": "/v1/models"}, 400, "endpoint must be one of"),
+    "no file": ({"input_file_id": f"file_{'0' * 24}"}, 404, "No such file"),
+    "no id": ({"input_file_id": "../../etc"}, 400, "invalid id"),
+    "metadata": ({"metadata": {"a": 1}}, 400, "Invalid request body"),
+}
+
+
+@pytest.mark.parametrize(("more", "status", "message"), REFUSED.values(), ids=REFUSED)
+def test_a_request_that_makes_no_sense_is_refused(
+    house: House, more: dict[str, Any], status: int, message: str
+) -> None:
+    body = {"input_file_id": house.client.upload([row(1)]), **more}
+
+    answer = house.client.http.post("/v1/batches", json=body)
+
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"].startswith(message)
+
+
+@pytest.mark.parametrize("is_bad", [False, True])
+def test_an_input_that_takes_long_is_checked_behind_the_answer(
+    house: House, is_bad: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion_routes, "CHECK_WITHIN", -1.0)
+    content = lines(row(n) for n in range(300)) + (b"{\n" if is_bad else b"")
+    key = house.key()
+    client = house.client_of(key)
+    house.set(rowsPerMinute=1)
+
+    created = client.create(content)
+    checked = client.wait(created["id"], "in_progress", "failed")
+    client.http.post(f"/v1/batches/{created['id']}/cancel")
+    house.set(rowsPerMinute=0)
+
+    assert created["status"] == "validating"
+    assert created["request_counts"]["total"] == 0
+    if is_bad:
+        assert checked["status"] == "failed"
+        assert [each["line"] for each in checked["errors"]["data"]] == [301]
+    else:
+        assert checked["request_counts"]["total"] == 300
+
+
+def test_an_owner_has_so_many_batches_at_a_time(house: House) -> None:
+    house.lab.held |= {"row 0", "row 1"}
+    client = house.client_of(house.key())
+    house.set(openPerOwner=1)
+    id = client.create([row(0)])["id"]
+
+    refused = client.try_create([row(1)])
+    house.lab.held.clear()
+    client.wait(id)
+    again = client.try_create([row(1)])
+    house.set(openPerOwner=100)
+
+    assert refused.status_code == 429
+    assert refused.headers["retry-after"] == "60"
+    assert again.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/v1/messages/batches"])
+def test_a_body_that_is_no_json_is_refused(house: House, path: str) -> None:
+    answer = house.client.http.post(path, content=b"{}", headers={"content-type": "text/plain"})
+
+    assert answer.status_code == 415
+
+
+def test_an_unknown_batch_is_not_there(house: House) -> None:
+    http = house.client.http
+
+    statuses = [
+        http.get(f"/v1/batches/batch_{'0' * 24}").status_code,
+        http.post(f"/v1/batches/batch_{'0' * 24}/cancel").status_code,
+        http.get("/v1/batches/elsewhere").status_code,
+        http.get(f"/v1/messages/batches/msgbatch_{'0' * 24}").status_code,
+    ]
+
+    assert statuses == [404, 404, 400, 404]
