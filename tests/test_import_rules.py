@@ -45,7 +45,7 @@ LAYERS = (
 )
 CONTRACTS = (
     "errors asgi | server usage | kinds | model | conversation | seal | events | exchange | "
-    "web_login | provider | wire interceptor"
+    "web_login sockets | provider | wire interceptor"
 )
 NETWORK = {
     *("aiohttp", "ftplib", "http.client", "httpcore", "httpcore2", "httpx", "httpx2", "requests"),

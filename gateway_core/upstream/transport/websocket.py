@@ -101,8 +101,16 @@ class VendorSocket:
             self.closed = Closed(code, reason)
             try:
                 async with asyncio.timeout(FAREWELL):
-                    await self._part(code, reason)
-            except TimeoutError:
+                    await self._write(CloseConnection(code=code, reason=reason))
+                    # RFC 6455, section 7.1.2: the vendor answers; what else comes is dropped.
+                    while self._frames.state is ConnectionState.LOCAL_CLOSING:
+                        data = await self._stream.read(PIECE)
+                        if not data:
+                            break
+                        self._frames.receive_data(data)
+                        for _ in self._frames.events():
+                            pass
+            except (TimeoutError, httpcore2.NetworkError):
                 pass
         await self._drop()
 
@@ -115,7 +123,12 @@ class VendorSocket:
                 self._parts.clear()
                 await self._give_up(TOO_BIG, "The provider's message is too long", OVERLOADED)
                 return None
-            return self._whole() if event.message_finished else None
+            if not event.message_finished:
+                return None
+            parts, self._parts, self._size = self._parts, [], 0
+            # wsproto gives the parts of one message one type.
+            texts = [part for part in parts if isinstance(part, str)]
+            return "".join(texts) if texts else b"".join(p for p in parts if not isinstance(p, str))
         if isinstance(event, Ping):
             await self._write(event.response())
         elif isinstance(event, CloseConnection) and self._frames.state is ConnectionState.OPEN:
@@ -132,15 +145,6 @@ class VendorSocket:
         """Close with this code; whoever receives sees the other one."""
         await self.close(code)
         self.closed = Closed(seen, reason)
-
-    def _whole(self) -> str | bytes:
-        parts, self._parts, self._size = self._parts, [], 0
-        if len(parts) == 1:
-            part = parts[0]
-            return part if isinstance(part, str) else bytes(part)
-        # wsproto gives the parts of one message one type.
-        texts = [part for part in parts if isinstance(part, str)]
-        return "".join(texts) if texts else b"".join(p for p in parts if not isinstance(p, str))
 
     async def _read(self) -> None:
         """Read more; a vendor that gives no sign of life is gone."""
@@ -180,20 +184,6 @@ class VendorSocket:
                 return True
             self._is_cut = False
             return True
-
-    async def _part(self, code: int, reason: str) -> None:
-        """The closing handshake, RFC 6455 section 7.1.2: what is still on its way is dropped."""
-        await self._write(CloseConnection(code=code, reason=reason))
-        try:
-            while self._frames.state is ConnectionState.LOCAL_CLOSING:
-                data = await self._stream.read(PIECE)
-                if not data:
-                    return
-                self._frames.receive_data(data)
-                for _ in self._frames.events():
-                    pass
-        except httpcore2.NetworkError:
-            pass
 
     async def _drop(self) -> None:
         await self._stream.aclose()
