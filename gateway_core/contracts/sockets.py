@@ -60,7 +60,8 @@ class SocketService(Struct, frozen=True, kw_only=True):
     kind: str
     """What its models are for."""
     paths: tuple[str, ...]
-    """Where clients open it; those of ``/v1/native/<provider>/`` are the vendor's alone."""
+    """Where clients open it: ``/v1/realtime``, ``/v1/realtime/translations``,
+    ``/v1/live/sessions``, or a path of the vendor's alone below ``/v1/native/<provider>/``."""
     url: str
     """The vendor's address, ``wss`` or ``ws``."""
     reader: Callable[[Mapping[str, str]], SocketReader]
