@@ -71,7 +71,8 @@ def vendor(
 
         def begin(provider: str, dialogue: Dialogue, **data: Any) -> VendorSockets:
             sockets = stack.enter_context(vendor_sockets(dialogue))
-            data.setdefault("baseUrl", f"{sockets.base_url}{PATHS[provider]}")
+            host = data.pop("host", "127.0.0.1")
+            data.setdefault("baseUrl", f"http://{host}:{sockets.port}{PATHS[provider]}")
             account = add_account(here, provider, "vendor-key", f"{provider} {sockets.port}", data)
             sockets.account = account  # type: ignore[attr-defined]
             made.append(account)
