@@ -156,11 +156,13 @@ class Relay:
         if not models:
             return message
         names: dict[str, str] = {}
-        for model in models:
-            try:
+        try:
+            # The key may have been changed since the last event.
+            self._key = identify(self._core, self._client).key
+            for model in models:
                 names[model.name] = self._allow(model.field, model.name)
-            except Forbidden as error:
-                raise Ended(DENIED, error.message) from None
+        except (Unauthorized, Forbidden) as error:
+            raise Ended(DENIED, error.message) from None
         renamed = rename(text, models, names.__getitem__)
         return renamed if isinstance(message, str) else renamed.encode()
 
@@ -190,7 +192,7 @@ class Relay:
                     await self._client.send(message)
             except TimeoutError:
                 raise Ended(OVERLOADED, "The client does not take what is sent") from None
-            if self._stopping.is_set() and self._record is None:
+            if self._stopping.is_set() and not self._is_busy:
                 raise Ended(GOING_AWAY, "The gateway is stopping")
 
     async def _account(self, event: SocketEvent) -> None:
@@ -204,11 +206,16 @@ class Relay:
     async def _until_stopped(self) -> None:
         """Raise Ended when the gateway stops and no response runs; one that does may end."""
         await self._stopping.wait()
-        if self._record is None:
+        if not self._is_busy:
             raise Ended(GOING_AWAY, "The gateway is stopping")
         await asyncio.Event().wait()
 
     # Limits and the ledger.
+
+    @property
+    def _is_busy(self) -> bool:
+        """A response runs, or is asked for."""
+        return self._record is not None or self._is_asked
 
     async def _begin(self, *, is_asked: bool) -> GatewayError | None:
         """Admit a response; why not, where it is refused."""
@@ -219,7 +226,7 @@ class Relay:
             except GatewayError as error:
                 return error
         self._is_asked = is_asked
-        if self._record is None:
+        if self._record is None and not is_asked:
             self._record = self._new_record()
         return None
 
@@ -276,17 +283,20 @@ class Relay:
 
     async def _settle(self) -> None:
         """Hear how a response ends whose client has left, because it is paid for all the same."""
-        if self._record is None or self._vendor.closed is not None:
+        if not self._is_busy or self._vendor.closed is not None:
             return
         try:
             async with asyncio.timeout(SETTLING):
                 if self._service.cancel is not None:
                     await self._vendor.send(self._service.cancel)
-                while self._record is not None:
+                while self._is_busy:
                     message = await self._vendor.receive()
                     if isinstance(message, VendorClosed):
                         return
-                    self._count(self._reader.read_vendor(message).spent)
+                    event = self._reader.read_vendor(message)
+                    if event.begins and self._is_asked:
+                        self._is_asked, self._record = False, self._new_record()
+                    self._count(event.spent)
         except TimeoutError:
             log.debug("a provider did not say what a response had used")
 

@@ -74,6 +74,7 @@ def native_service(snapshot: ConfigSnapshot, path: str) -> tuple[ProviderSpec, S
 
 def find_target(snapshot: ConfigSnapshot, spec: ProviderSpec, kind: str, name: str) -> Target:
     """The model of a provider, with the provider's name before it or without. Raises BadRequest."""
+    name = snapshot.aliases.get(name, name)
     prefix, slash, rest = name.partition("/")
     owner = snapshot.registry.names.get(prefix) if slash else None
     if owner not in (None, spec.id):

@@ -1,7 +1,6 @@
 """Opens relayed sessions: from a client's handshake to the vendor's."""
 
 import asyncio
-import logging
 from time import monotonic
 
 from gateway_core.contracts.errors import (
@@ -25,7 +24,8 @@ from .relay import DENIED, FAILED, FORMAT, POLICY, Parties, Relay, is_denial, sh
 from .relay_plan import NATIVE, Way, accounts_for, find_way, native_service, permit
 from .socket import ClientSocket, Closed
 
-log = logging.getLogger(__name__)
+CHAT_PATH = "/v1/realtime"
+"""Where models that have no socket are served too."""
 
 
 class Relays:
@@ -36,7 +36,7 @@ class Relays:
 
     async def serve(self, client: ClientSocket, path: str) -> bool:
         """Serve a socket from its handshake on. False, and nothing has happened, where its caller
-        is to be refused, and for a model that is no vendor's to relay."""
+        is to be refused, and for a model that has no socket and may do without."""
         core = self._core
         try:
             key = identify(core, client).key
@@ -49,7 +49,13 @@ class Relays:
             is_late = not name and path.startswith(NATIVE) and is_named_later(core, path)
             way = None if is_late else find_way(core.snapshot, path, name)
             if way is None and not is_late:
-                return False
+                if path == CHAT_PATH:
+                    return False
+                raise BadRequest(
+                    f"{name} is no model with a socket" if name else "Missing model",
+                    code="model_not_supported",
+                    param="model",
+                )
             accounts = await self._admit(client, key, way)
         except GatewayError as error:
             await client.deny(error)

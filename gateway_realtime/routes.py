@@ -20,12 +20,10 @@ from gateway_core.pipeline.context import Core
 
 from .admission import admit
 from .emulation import Emulation
-from .events import error_event
 from .relay_plan import NATIVE
-from .relays import Relays
+from .relays import CHAT_PATH, Relays
 from .socket import ClientSocket
 
-PATH = "/v1/realtime"
 DEFAULT_MODEL = "openai/gpt-4o-mini"
 UNSUPPORTED = 1008
 HANDSHAKE = {
@@ -47,7 +45,7 @@ class UpgradeRequired(GatewayError):
 def routes(core: Core) -> list[Guarded]:
     relay = RelaySocket(core)
     return [
-        *_routes(PATH, RealtimeSocket(core), "open a realtime session"),
+        *_routes(CHAT_PATH, RealtimeSocket(core), "open a realtime session"),
         *_routes("/v1/realtime/translations", relay, "open a session of translation"),
         *_routes("/v1/live/sessions", relay, "open a live session"),
         _vendors_own(relay),
@@ -102,10 +100,8 @@ class RelaySocket:
             await self.serve(socket, socket.query.get("model", ""))
 
     async def serve(self, socket: ClientSocket, model: str) -> None:
-        """Serve a model that no vendor has a socket for."""
-        message = f"{model} has no session here" if model else "Name the model: ?model=…"
-        await socket.send(error_event(INVALID, "model_not_supported", message))
-        await socket.close(UNSUPPORTED, message[:100])
+        """Serve an admitted caller whose socket is not relayed."""
+        await socket.close(UNSUPPORTED)
 
 
 class RealtimeSocket(RelaySocket):

@@ -81,7 +81,8 @@ class SocketService(Struct, frozen=True, kw_only=True):
     model_fields: tuple[str, ...] = ()
     """Where the client's events name models: ``session.model``, ``tools[].model``."""
     session_model: str | None = None
-    """The one of them that names the model of the socket."""
+    """The one of them that decides on the model of the socket; ``None`` where only its address
+    does, whatever an event says."""
     begins_with_model: bool = False
     """The client's first event names the model, so its address need not."""
     model_prefix: str = ""

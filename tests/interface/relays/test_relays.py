@@ -184,6 +184,52 @@ def test_what_is_no_event_closes_the_socket(here, vendor, dial, message):
     assert sockets.heard == []
 
 
+def test_the_models_price_is_that_of_the_address(here, vendor, dial, hear):
+    sockets = vendor("openai", realtime)
+    client = dial(PATH)
+    client.send('{"type":"session.update","session":{"model":"gpt-realtime-mini"}}')
+    client.send(CREATE)
+    while hear(client)["type"] != "response.done":
+        pass
+
+    (row,) = rows_of(here, sockets.account)
+    assert row.model_sent == "gpt-realtime"
+
+
+def test_a_response_that_is_asked_for_and_left_at_once_is_counted(here, vendor, dial, hear):
+    def late(connection):
+        tell(connection, "session.created")
+        assert read(connection)["type"] == "response.create"
+        assert read(connection)["type"] == "response.cancel"
+        respond(connection, 1)
+        connection.recv()
+
+    sockets = vendor("openai", late)
+    client = dial(PATH)
+    hear(client)
+    client.send(CREATE)
+    client.close()
+    assert sockets.gone.acquire(timeout=PATIENCE)
+
+    (row,) = rows_of(here, sockets.account)
+    assert (row.status, row.output_tokens) == ("ok", 148)
+
+
+def test_what_the_vendor_refuses_to_begin_is_no_row(here, vendor, dial, hear):
+    def unwilling(connection):
+        read(connection)
+        tell(connection, "error", error={"type": "invalid_request_error", "message": "no"})
+        connection.close(1000)
+
+    sockets = vendor("openai", unwilling)
+    client = dial(PATH)
+    client.send(CREATE)
+
+    assert hear(client)["error"]["message"] == "no"
+    assert until_closed(client)[0] == 1000
+    assert rows_of(here, sockets.account) == []
+
+
 # Who may open it, and with which account.
 
 
@@ -223,6 +269,8 @@ def test_a_bad_key_learns_it_from_an_event(here, vendor, dial, hear):
         "/v1/realtime?model=openai/gpt-live-1",
         "/v1/live/sessions?model=openai/gpt-realtime",
         "/v1/realtime/translations?model=openai/gpt-realtime",
+        "/v1/realtime/translations?model=openai/no-such-model",
+        "/v1/live/sessions",
         "/v1/native/minimax/ws/v1/t2a_v2?model=openai/gpt-realtime",
         "/v1/native/minimax/ws/v1/t2a_v2",
         "/v1/native/minimax/ws/v1/t2a_v2?model=minimax/no-such-model",

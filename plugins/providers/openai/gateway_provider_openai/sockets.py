@@ -125,7 +125,6 @@ SOCKETS = (
         forward=HEADERS,
         subprotocols=SUBPROTOCOLS,
         model_fields=REALTIME_MODELS,
-        session_model="session.model",
         cancel=CANCEL,
         write_error=write_realtime_error,
     ),
@@ -151,7 +150,6 @@ SOCKETS = (
         forward=HEADERS,
         subprotocols=SUBPROTOCOLS,
         model_fields=REALTIME_MODELS,
-        session_model="session.model",
         write_error=write_realtime_error,
     ),
     SocketService(
@@ -168,7 +166,6 @@ SOCKETS = (
             "session.delegation.responses.tools[].model",
             "response.tools[].model",
         ),
-        session_model="session.model",
         write_error=write_realtime_error,
     ),
 )

@@ -61,7 +61,6 @@ SOCKETS = (
         reader=RealtimeReader,
         model_query="model",
         model_fields=REALTIME_MODELS,
-        session_model="session.model",
         cancel=CANCEL,
         write_error=write_realtime_error,
     ),
