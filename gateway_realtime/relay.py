@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from gateway_core.contracts.errors import Forbidden, GatewayError, Unauthorized
 from gateway_core.contracts.provider import Target
-from gateway_core.contracts.sockets import SocketEvent, Spent
+from gateway_core.contracts.sockets import SocketEvent, SocketReader, Spent
 from gateway_core.contracts.usage import Usage
 from gateway_core.identity.keys import Key
 from gateway_core.metering.request_record import RequestRecord
@@ -62,6 +62,7 @@ class Parties(Struct, frozen=True):
     key: Key | None
     account: Account
     vendor: VendorSocket
+    reader: SocketReader
 
 
 class Relay:
@@ -71,7 +72,7 @@ class Relay:
         self._core, self._client, self._parties = core, client, parties
         self._vendor, self._service = parties.vendor, parties.way.service
         self._key = parties.key
-        self._reader = self._service.reader(client.query)
+        self._reader = parties.reader
         self._tree = tree_of(self._service.model_fields)
         self._target = parties.way.target
         self._named: dict[str, Target] = {}
@@ -100,9 +101,9 @@ class Relay:
             end = await first_end(pumps)
             try:
                 await self._settle()
-            finally:
                 if not self._is_refused:
                     self._count(self._reader.close())
+            finally:
                 self._forget()
                 await self._vendor.close(end.onward)
                 await self._client.close(end.code, end.reason)

@@ -6,6 +6,7 @@ from time import monotonic
 from gateway_core.contracts.errors import (
     BadRequest,
     GatewayError,
+    HostRefused,
     TransportError,
     UpstreamError,
 )
@@ -113,13 +114,15 @@ class Relays:
         accounts: list[Account],
         first: str | bytes | None,
     ) -> None:
+        # Made first: it is a plugin's code, and may fail.
+        reader = way.service.reader(client.query)
         try:
             account, vendor = await self._connect(client, way, accounts)
         except GatewayError as error:
             self._write_failure(path, way, key, error)
             await client.close(FAILED, short(error.message))
             return
-        parties = Parties(path, way, key, account, vendor)
+        parties = Parties(path, way, key, account, vendor, reader)
         await Relay(self._core, client, parties).run(first)
 
     async def _connect(
@@ -141,6 +144,9 @@ class Relays:
                 raise TransportError(
                     "The provider did not open a socket in time", status=504
                 ) from None
+            except HostRefused as error:  # No fault of the account: it gets no rest.
+                failure = error
+                continue
             except UpstreamError as error:
                 error.message = redact(error.message, secrets_of(account.credential))
                 failure = error
