@@ -94,6 +94,12 @@ from .contracts.seal import (
     unseal_id,
 )
 from .contracts.server import Server, ServerLimits, ServerOptions, ServerSpec, TlsCertificate
+from .contracts.sockets import (
+    SocketEvent,
+    SocketReader,
+    SocketService,
+    Spent,
+)
 from .contracts.usage import Price, Usage
 from .contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
 from .contracts.wire import (
@@ -181,6 +187,10 @@ __all__ = [
     "ServerSpec",
     "Service",
     "ServiceExchange",
+    "SocketEvent",
+    "SocketReader",
+    "SocketService",
+    "Spent",
     "Step",
     "StreamEvent",
     "StreamReader",

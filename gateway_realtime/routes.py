@@ -1,4 +1,10 @@
-"""``GET /v1/realtime``: the socket, and what a request that is no handshake gets."""
+"""Every path of a socket, and what a request that is no handshake gets there.
+
+``/v1/realtime`` is for models of chat, and for those whose vendor has a socket of its own; the
+other paths are the vendors' alone.
+"""
+
+from collections.abc import Iterator
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -6,23 +12,26 @@ from starlette.routing import WebSocketRoute
 
 from gateway_core.contracts.asgi import Receive, Scope, Send
 from gateway_core.contracts.errors import INVALID, GatewayError
-from gateway_core.contracts.kinds import Kind
-from gateway_core.http.operations import Guarded, guarded
+from gateway_core.http.operations import Guarded, RouteOperation, guarded
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import error_answer
 from gateway_core.identity.access import Access
 from gateway_core.pipeline.context import Core
-from gateway_core.routing.model_resolver import resolve
-from gateway_core.routing.snapshot import ConfigSnapshot
 
 from .admission import admit
 from .emulation import Emulation
-from .events import error_event
+from .relay_plan import NATIVE
+from .relays import CHAT_PATH, Relays
 from .socket import ClientSocket
 
-PATH = "/v1/realtime"
 DEFAULT_MODEL = "openai/gpt-4o-mini"
 UNSUPPORTED = 1008
+HANDSHAKE = {
+    "upgrade": "websocket. The query's `model` names the model.",
+    "sec-websocket-protocol": "realtime, and the key where no header can be set: "
+    "openai-insecure-api-key.<key>",
+}
+"""What the headers of a handshake mean."""
 
 
 class UpgradeRequired(GatewayError):
@@ -34,23 +43,36 @@ class UpgradeRequired(GatewayError):
 
 
 def routes(core: Core) -> list[Guarded]:
-    socket = RealtimeSocket(core)
+    relay = RelaySocket(core)
     return [
-        guarded(
-            PATH,
-            upgrade_required,
-            Access.INFERENCE,
-            "open a realtime session",
-            status=101,
-            media="",
-            headers={
-                "upgrade": "websocket. The query's `model` names the model.",
-                "sec-websocket-protocol": "realtime, and the key where no header can be set: "
-                "openai-insecure-api-key.<key>",
-            },
-        ),
-        Guarded(WebSocketRoute(PATH, socket), Access.INFERENCE, admits=True),
+        *_routes(CHAT_PATH, RealtimeSocket(core), "open a realtime session"),
+        *_routes("/v1/realtime/translations", relay, "open a session of translation"),
+        *_routes("/v1/live/sessions", relay, "open a live session"),
+        _vendors_own(relay),
     ]
+
+
+def _routes(path: str, socket: "RelaySocket", purpose: str) -> Iterator[Guarded]:
+    """The socket of a path, and its handshake as an operation."""
+    yield guarded(
+        path, upgrade_required, Access.INFERENCE, purpose, status=101, media="", headers=HANDSHAKE
+    )
+    yield Guarded(WebSocketRoute(path, socket), Access.INFERENCE, admits=True)
+
+
+def _vendors_own(socket: "RelaySocket") -> Guarded:
+    """The sockets that are one vendor's alone. Other requests are not answered here."""
+    path = f"{NATIVE}{{provider}}/{{path:path}}"
+    operation = RouteOperation(
+        method="GET",
+        path=path,
+        access=Access.INFERENCE,
+        purpose="open a vendor's own socket",
+        status=101,
+        media="",
+        headers=HANDSHAKE,
+    )
+    return Guarded(WebSocketRoute(path, socket), Access.INFERENCE, (operation,), admits=True)
 
 
 async def upgrade_required(request: Request) -> Response:
@@ -62,33 +84,28 @@ async def upgrade_required(request: Request) -> Response:
     return response
 
 
-class RealtimeSocket:
-    """Serves every socket of the path, as an ASGI application."""
+class RelaySocket:
+    """Serves the sockets of vendors, as an ASGI application."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
+        self._relays = Relays(core)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        core = self._core
-        limit = core.environment.realtime_max_frame_bytes
+        limit = self._core.environment.realtime_max_frame_bytes
         socket = ClientSocket(scope, receive, send, limit=limit)
-        caller = await admit(core, socket)
-        if caller is None:
+        if await self._relays.serve(socket, scope["path"]):
             return
-        model = socket.query.get("model") or DEFAULT_MODEL
-        if is_realtime(core.snapshot, model):
-            message = f"{model} is a realtime model, which no connected provider relays"
-            await socket.send(error_event(INVALID, "model_not_supported", message))
-            await socket.close(UNSUPPORTED, "The model is not relayed")
-        else:
-            await Emulation(core, socket, model).run()
+        if await admit(self._core, socket) is not None:
+            await self.serve(socket, socket.query.get("model", ""))
+
+    async def serve(self, socket: ClientSocket, model: str) -> None:
+        """Serve an admitted caller whose socket is not relayed."""
+        await socket.close(UNSUPPORTED)
 
 
-def is_realtime(snapshot: ConfigSnapshot, name: str) -> bool:
-    """Whether a model is listed as one that speaks over a socket itself."""
-    try:
-        target = resolve(snapshot, name, Kind.REALTIME).target
-    except GatewayError:
-        return False
-    # A name that no list has resolves to a model of whatever kind is asked for.
-    return target is not None and target.model in snapshot.models.get(target.provider.id, ())
+class RealtimeSocket(RelaySocket):
+    """The path of models that have no socket of their own."""
+
+    async def serve(self, socket: ClientSocket, model: str) -> None:
+        await Emulation(self._core, socket, model or DEFAULT_MODEL).run()

@@ -26,7 +26,8 @@ ALLOWED = {
         "gateway_core",
     },
     "gateway_files": {"gateway_files", "gateway_core"},
-    "gateway_realtime", "gateway_realtime", "gateway_formats", "gateway_core", "gateway_batches", "gateway_batches", "gateway_files"},
+    "gateway_realtime": {"gateway_realtime", "gateway_formats", "gateway_core"},
+    "gateway_batches": {"gateway_batches", "gateway_files", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -46,7 +47,7 @@ LAYERS = (
 )
 CONTRACTS = (
     "errors asgi | server usage | kinds | model | conversation | seal | events | exchange | "
-    "web_login | provider | wire interceptor"
+    "web_login sockets | provider | wire interceptor"
 )
 NETWORK = {
     *("aiohttp", "ftplib", "http.client", "httpcore", "httpcore2", "httpx", "httpx2", "requests"),

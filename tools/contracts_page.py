@@ -20,6 +20,7 @@ HEADINGS = {
     "kinds": "Models and prices",
     "exchange": "Requests to a vendor",
     "web_login": "Signing in at a vendor",
+    "sockets": "Sockets",
     "conversation": "The conversation",
     "events": "Streamed replies",
     "wire": "Wire formats",

@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from .exchange import FileContent, ServiceExchange, Transport, UpstreamRequest, UpstreamResponse
 from .model import Model
+from .sockets import SocketService
 from .web_login import WebLogin
 
 RESPONSES = "openai-responses"
@@ -262,6 +263,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     A model that is denied or disabled is so with each of them."""
     services: tuple[Service, ...] = ()
     """Work other than chat, one adapter for each kind and action."""
+    sockets: tuple[SocketService, ...] = ()
+    """WebSockets of the vendor that clients may open."""
     native: tuple[Operation, ...] = ()
     """Calls of the native facade that are allowed."""
 

@@ -76,6 +76,10 @@ def provider_faults(spec: object, vendor_formats: Container[str]) -> list[str]:
     if spec.oauth is not None:
         faults += _url_faults("authorize_url", spec.oauth.authorize_url, is_base=False)
         faults += _url_faults("token_url", spec.oauth.token_url, is_base=False)
+    for socket in spec.sockets:
+        if not re.match(r"wss?://", socket.url):
+            faults.append(f"a socket must have a ws or wss URL: {socket.url!r}")
+        faults += _url_faults("sockets", socket.http_url, is_base=False)
     for host in spec.hosts:
         if not _host.fullmatch(host):
             faults.append(

@@ -107,19 +107,22 @@ def open_pool(
     tls: Tls,
     *,
     public: bool,
+    upgrades: bool,
 ) -> httpcore2.AsyncConnectionPool:
     """A pool over one proxy, or over none.
 
     A public destination is named by its address, so two names may share one;
     its connections are not kept, lest one name's requests travel on another's.
+    Connections that are upgraded to another protocol begin as HTTP/1.1.
     """
+    kept = not (public or upgrades)
     return httpcore2.AsyncConnectionPool(
         ssl_context=tls(),
         proxy=proxy,
         max_connections=limits.connections,
-        max_keepalive_connections=0 if public else limits.connections,
+        max_keepalive_connections=limits.connections if kept else 0,
         keepalive_expiry=limits.keep_alive,
-        http2=not public,
+        http2=kept,
         network_backend=backend,
     )
 

@@ -1,11 +1,11 @@
 """Every outgoing connection of a gateway: its carriers, their limits and their end."""
 
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from ...contracts.exchange import Transport
+from ...contracts.exchange import Transport, UpstreamRequest
 from .addresses import PUBLIC_PORTS, AddressPolicy
 from .dialling import Dialler, Tls
 from .direct import Direct
@@ -16,6 +16,7 @@ from .urls import parse
 
 if TYPE_CHECKING:
     from .proxied import Proxied
+    from .websocket import VendorSocket
 
 
 class Network:
@@ -41,6 +42,7 @@ class Network:
         self._usual: Direct | None = None
         """The one for operators' own addresses, which nearly every call takes."""
         self._proxied: dict[tuple[str | None, AddressPolicy], Proxied] = {}
+        self._upgrading: dict[tuple[str | None, AddressPolicy], Proxied] = {}
         self._closed = False
 
     def transport(
@@ -69,6 +71,30 @@ class Network:
             self._proxied[proxy, policy] = carrier
         return carrier
 
+    async def connect(
+        self,
+        request: UpstreamRequest,
+        proxy: str | None = None,
+        *,
+        subprotocols: Sequence[str] = (),
+        policy: AddressPolicy = AddressPolicy.OPERATOR,
+    ) -> "VendorSocket":
+        """Open a WebSocket: a GET to an http or https address, over the proxy where there is one.
+
+        Raises TransportError, and UpstreamError where the handshake is refused.
+        """
+        if self._closed:
+            raise shutting_down()
+        from .websocket import open_socket
+
+        carrier = self._upgrading.get((proxy, policy))
+        if carrier is None:
+            from .proxied import Proxied
+
+            carrier = Proxied(proxy, self._guard, policy, self._limits, self._tls, upgrades=True)
+            self._upgrading[proxy, policy] = carrier
+        return await open_socket(carrier, request, subprotocols)
+
     @property
     def direct(self) -> Direct:
         """The way out without a proxy. Raises TransportError."""
@@ -93,7 +119,7 @@ class Network:
         self._closed = True
         for direct in self._direct.values():
             await direct.aclose()
-        for proxied in self._proxied.values():
+        for proxied in (*self._proxied.values(), *self._upgrading.values()):
             await proxied.aclose()
 
     def _add_direct(self, policy: AddressPolicy) -> Direct:

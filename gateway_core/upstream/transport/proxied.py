@@ -1,7 +1,7 @@
 """The second carrier: over proxies, and over HTTP/2. Slower, and imported only when needed."""
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from typing import cast
 
 import httpcore2
@@ -22,9 +22,9 @@ from .failures import (
     silence,
     unanswered,
 )
-from .fields import Fields
+from .fields import Field, Fields
 from .guard import AddressGuard
-from .heads import write
+from .heads import RequestBytes, write
 from .limits import HEAD_BYTES, HEAD_FIELDS, TransportLimits
 from .spans import Spans
 from .urls import Url, bracket, parse
@@ -51,8 +51,13 @@ class Proxied:
         policy: AddressPolicy,
         limits: TransportLimits,
         tls: Tls,
+        *,
+        upgrades: bool = False,
     ) -> None:
-        """Raises MalformedUrl when the proxy's URL is none."""
+        """``upgrades`` makes one for ``upgrade``, in the place of ``send``.
+
+        Raises MalformedUrl when the proxy's URL is none.
+        """
         parsed = None if proxy is None else read_proxy(proxy, tls)
         self._guard = guard
         self._policy = policy
@@ -62,7 +67,7 @@ class Proxied:
         # The proxy itself is the operator's choice, whoever named the destination.
         backend = Backend(guard, AddressPolicy.OPERATOR if self._behind else policy)
         public = self._behind and policy is AddressPolicy.PUBLIC
-        self._pool = open_pool(parsed, backend, limits, tls, public=public)
+        self._pool = open_pool(parsed, backend, limits, tls, public=public, upgrades=upgrades)
         # Closing the pool leaves requests that still connect or wait for a place hanging.
         self._spans = Spans()
 
@@ -70,18 +75,32 @@ class Proxied:
         """Send and wait for the head of the answer. Raises TransportError."""
         url = parse(request.url)
         message = write(request, url, self._limits)
+        answer = await self._ask(request.method, url, message, fields_of(message.head))
+        return await decoded(answer) if "content-encoding" in answer.headers else answer
+
+    async def upgrade(self, request: UpstreamRequest, fields: Sequence[Field]) -> "ProxiedAnswer":
+        """Send a request with these fields in front of its own, among them those of an upgrade,
+        and wait for the head of the answer. Raises TransportError."""
+        url = parse(request.url)
+        message = write(request, url, self._limits)
+        host, *others = fields_of(message.head)
+        return await self._ask(request.method, url, message, [host, *fields, *others])
+
+    async def _ask(
+        self, method: str, url: Url, message: RequestBytes, fields: list[Field]
+    ) -> "ProxiedAnswer":
         connect, patience = self._limits.connect, message.patience
         times = {"connect": connect, "pool": connect, "write": patience, "read": patience}
         host = await self._destination(url)
         outgoing = httpcore2.Request(
-            request.method,
+            method,
             httpcore2.URL(
                 scheme=url.scheme,
                 host=host if self._socks else bracket(host),
                 port=url.port,
                 target=url.target,
             ),
-            headers=fields_of(message.head),
+            headers=fields,
             content=message.body if isinstance(message.body, bytes) else pieces(message.body),
             extensions={"timeout": times, "sni_hostname": url.host, "trace": Witness()},
         )
@@ -100,7 +119,7 @@ class Proxied:
         if self._behind and answer.status == PROXY_REFUSED:
             await answer.aclose()
             raise proxy_failed()
-        return await decoded(answer) if "content-encoding" in answer.headers else answer
+        return answer
 
     async def aclose(self) -> None:
         """Close every connection; pending requests get a TransportError."""
@@ -129,6 +148,11 @@ class ProxiedAnswer:
         self._chunks = cast(AsyncGenerator[bytes, None], aiter(response.aiter_stream()))
         self._failure: TransportError | None = None
         self._ended = False
+
+    @property
+    def stream(self) -> httpcore2.AsyncNetworkStream:
+        """The connection itself, of an answer that has upgraded it."""
+        return cast(httpcore2.AsyncNetworkStream, self._response.extensions["network_stream"])
 
     async def next(self) -> bytes:
         """The next piece of the body; ``b""`` at the end. Raises TransportError."""

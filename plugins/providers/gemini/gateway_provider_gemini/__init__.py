@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from gateway_core import Auth, Kind, Model, ProviderSpec, hookimpl
 from gateway_providers.services import GENERATIVE, chat_search_model, generative_search
 
+from .live import LIVE
+
 MILLION = 1_048_576
 
 
@@ -49,9 +51,12 @@ GEMINI = ProviderSpec(
         *other(Kind.TRANSCRIPTION, "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
         *other(Kind.SPEECH, "gemini-3.1-flash-tts-preview", "gemini-2.5-flash-preview-tts"),
         *other(Kind.SPEECH, "gemini-2.5-pro-preview-tts"),
+        *other(Kind.LIVE, "gemini-live-2.5-flash-preview"),
+        *other(Kind.LIVE, "gemini-2.5-flash-native-audio-preview-12-2025"),
         # Grounding is $35 for a thousand prompts: https://ai.google.dev/gemini-api/docs/pricing
         chat_search_model(0.035, input=0.3, output=2.5),
     ),
+    sockets=(LIVE,),
     services=(*GENERATIVE.values(), generative_search("gemini-2.5-flash")),
 )
 

@@ -19,6 +19,7 @@ from gateway_providers.services import chat_search_model
 
 from .audio import audio_services
 from .services import services
+from .sockets import sockets
 
 
 def chat(context: int, *ids: str) -> Iterator[Model]:
@@ -63,6 +64,7 @@ MINIMAX = ProviderSpec(
         *other(Kind.MUSIC, "music-3.0", "music-2.6", "music-cover"),
     ),
     services=(*services("https://api.minimax.io"), *audio_services("https://api.minimax.io/v1")),
+    sockets=sockets("minimax", "wss://api.minimax.io"),
     options={"reasoning": "none"},
 )
 
@@ -78,6 +80,7 @@ CHINA = replace(
         *services("https://api.minimaxi.com"),
         *audio_services("https://api.minimaxi.com/v1"),
     ),
+    sockets=sockets("minimax-cn", "wss://api.minimax.cn"),
     environment=(),
 )
 
