@@ -26,7 +26,8 @@ from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
 from gateway_files import routes as files
 from gateway_services import images
-from gateway_services.endpoints import SERVICES
+from gateway_services.endpoints import services
+from gateway_services.settings import Settings as ServiceSettings
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
@@ -172,7 +173,8 @@ def formats_page() -> str:
         vendor_row(spec, docstrings[built.provider_plugins[name]])
         for name, spec in sorted(built.providers.items())
     )
-    services = (service_row(spec) for _, spec in sorted(built.providers.items()) if spec.services)
+    specs = (spec for _, spec in sorted(built.providers.items()))
+    services = (service_row(spec) for spec in specs if stated_services(spec))
     names = dict.fromkeys(built.format_plugins[name] for name in sorted(built.formats))
     return (
         "# Formats and vendors\n\n"
@@ -231,8 +233,13 @@ def vendor_row(spec: ProviderSpec, docstring: str) -> tuple[str, ...]:
 
 
 def service_row(spec: ProviderSpec) -> tuple[str, ...]:
-    words = ("/".join(filter(None, (each.kind, each.action))) for each in spec.services)
-    return code(spec.id), codes(words)
+    return code(spec.id), codes(stated_services(spec))
+
+
+def stated_services(spec: ProviderSpec) -> list[str]:
+    """A vendor's services in words, without those that are only assumed."""
+    stated = (each for each in spec.services if not each.is_assumed)
+    return ["/".join(filter(None, (each.kind, each.action))) for each in stated]
 
 
 def names_beside(spec: ProviderSpec) -> list[str]:
@@ -301,7 +308,10 @@ def operations() -> tuple[RouteOperation, ...]:
     own = (*meta.routes(unused), *models.routes(unused), *images.routes(), *files.routes(unused))
     routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))
-    inference = (*(built.formats[name] for name in sorted(built.formats)), SERVICES)
+    inference = (
+        *(built.formats[name] for name in sorted(built.formats)),
+        services(ServiceSettings()),
+    )
     generated = (
         RouteOperation(
             method=endpoint.method,

@@ -24,7 +24,13 @@ from ..contracts.asgi import (
     Scope,
     Send,
 )
-from ..contracts.errors import GatewayError, InvalidKey, MethodNotAllowed, Unauthorized
+from ..contracts.errors import (
+    BadRequest,
+    GatewayError,
+    InvalidKey,
+    MethodNotAllowed,
+    Unauthorized,
+)
 from ..identity.access import CLIENT, Access, permit
 from ..identity.caller import Caller
 from ..identity.credentials import CALLER, check_origin, own_origin
@@ -262,7 +268,9 @@ class App:
             headers = {**_method_headers(self.core.new_id(), allow), **shared}
             await Response(headers=headers)(scope, receive, send)
             return
-        error = MethodNotAllowed(f"Use {route.endpoint.method} for {scope['path']}")
+        error: GatewayError = MethodNotAllowed(f"Use {route.endpoint.method} for {scope['path']}")
+        if route.endpoint.wrong_method:
+            error = BadRequest(route.endpoint.wrong_method)
         await self._answer(route, error, scope, receive, send, {"allow": allow, **shared})
 
     async def _answer(

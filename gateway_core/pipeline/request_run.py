@@ -130,6 +130,8 @@ class RequestRun:
         )
         if endpoint.kind != Kind.LLM:
             call.action, call.form = endpoint.action, form
+            if endpoint.defaults:
+                call.members = {**endpoint.defaults, **members}
             self.urls = intake.urls
         self.use(call)
 
