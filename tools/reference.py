@@ -16,7 +16,8 @@ import msgspec
 from gateway_core import hookspecs, plugins
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
-from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.provider import ProviderSpec, Service
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.http import meta, models
 from gateway_core.http.operations import RouteOperation
@@ -185,9 +186,9 @@ def formats_page() -> str:
         + "\n\n## Vendors\n\n"
         "The first variable that is set becomes an account when the gateway starts; further "
         "variables go with it.\n\n" + table(VENDOR_HEAD, vendors) + "\n\n## Services\n\n"
-        "What vendors do besides chat; [services](../services.md) has the endpoints. A word behind "
-        "a slash is an endpoint of its kind.\n\n"
-        + table(("id", "services"), services)
+        "What vendors do besides chat; [services](../services.md) has the endpoints. A word is an "
+        "endpoint of its kind besides the main one.\n\n"
+        + table(("id", *map(code, SERVICE_KINDS)), services)
         + "\n\n## Notes of each format\n\n"
         "The docstring of its plugin, with the options that `ProviderSpec.options` may set.\n\n"
         + "\n".join(format_notes(name, docstrings[name]) for name in names)
@@ -232,14 +233,23 @@ def vendor_row(spec: ProviderSpec, docstring: str) -> tuple[str, ...]:
     )
 
 
+SERVICE_KINDS = (
+    *(Kind.EMBEDDING, Kind.RERANK, Kind.MODERATION, Kind.IMAGE, Kind.SPEECH, Kind.TRANSCRIPTION),
+    *(Kind.MUSIC, Kind.VIDEO, Kind.SEARCH, Kind.FETCH, Kind.DOCUMENT_PARSING, Kind.DECISION),
+)
+
+
 def service_row(spec: ProviderSpec) -> tuple[str, ...]:
-    return code(spec.id), codes(stated_services(spec))
+    """A cell for each kind, with its endpoints; "yes" is the main one."""
+    cells: dict[str, list[str]] = {kind: [] for kind in SERVICE_KINDS}
+    for service in stated_services(spec):
+        cells[service.kind].append(service.action or "yes")
+    return code(spec.id), *(", ".join(words) for words in cells.values())
 
 
-def stated_services(spec: ProviderSpec) -> list[str]:
-    """A vendor's services in words, without those that are only assumed."""
-    stated = (each for each in spec.services if not each.is_assumed)
-    return ["/".join(filter(None, (each.kind, each.action))) for each in stated]
+def stated_services(spec: ProviderSpec) -> list[Service]:
+    """A vendor's services without those that are only assumed."""
+    return [each for each in spec.services if not each.is_assumed]
 
 
 def names_beside(spec: ProviderSpec) -> list[str]:
