@@ -181,6 +181,7 @@ def video(settings: Settings) -> tuple[Endpoint, ...]:
                 route="video",
                 # A job that was submitted twice is paid for twice.
                 fallback="never",
+                forward=("idempotency-key",),
                 no_combos=NO_COMBOS,
                 shows_account=True,
                 timeout=settings.video_timeout_ms / 1000,

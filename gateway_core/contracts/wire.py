@@ -81,6 +81,8 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     empty for a 405."""
     query: tuple[str, ...] = ()
     """Names of query parameters that are read."""
+    forward: tuple[str, ...] = ()
+    """Client headers, lower case, that go to the vendor."""
     defaults: Mapping[str, Raw] = {}
     """Members that a body gets which does not name them."""
     body: BodyShape = "json"

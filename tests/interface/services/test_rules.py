@@ -341,6 +341,17 @@ def test_a_job_is_not_guessed_where_several_accounts_could_have_it(
     assert asked_by(here) == []
 
 
+def test_a_video_job_keeps_its_clients_idempotency_key(here: Served, http: httpx2.Client) -> None:
+    body = {"model": "one/video-one", "prompt": "hi"}
+    headers = {"Idempotency-Key": "key-1", "X-Other": "x"}
+
+    http.post(f"{here.url}/v1/videos/generations", json=body, headers=headers)
+
+    [asked] = here.vendors["vendor"].asked
+    assert asked.headers["idempotency-key"] == "key-1"
+    assert "x-other" not in asked.headers
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 @pytest.mark.parametrize("action", ["remixes", "generations/again", "job-1"])
 def test_an_unknown_video_action_is_refused(
