@@ -36,17 +36,17 @@ class ImageCache:
         self, clock: Callable[[], float] = time.monotonic, most_bytes: int = MOST_BYTES
     ) -> None:
         self._clock = clock
-        self._most_bytes = most_bytes
+        self.most_bytes = most_bytes
         self._images: OrderedDict[str, CachedImage] = OrderedDict()
         self._size = 0
 
     def put(self, content: bytes, media_type: str, context: Any = None) -> str | None:
         """Keep a picture and give its id; ``None`` for one that is too large."""
-        if len(content) > min(LARGEST, self._most_bytes):
+        if len(content) > min(LARGEST, self.most_bytes):
             return None
         self._expire()
         while self._images and (
-            len(self._images) >= MOST or self._size + len(content) > self._most_bytes
+            len(self._images) >= MOST or self._size + len(content) > self.most_bytes
         ):
             self._drop(next(iter(self._images)))
         name = token_hex(16)

@@ -2,6 +2,8 @@
 
 import struct
 
+from msgspec import Raw
+
 from gateway_core import Endpoint, FormPart, Kind, WireFormat
 
 from .answers import of_pictures, of_speech
@@ -17,6 +19,7 @@ from .intake import (
     requires,
 )
 from .nodes import OFFERS
+from .settings import Settings
 from .web import FetchAnswer, SearchAnswer
 
 MIB = 1024 * 1024
@@ -31,6 +34,11 @@ SILENCE = b"RIFF%bWAVEfmt %bdata%b" % (
 )
 """A tenth of a second at 8 kHz."""
 NO_COMBOS = "Combos are not supported for video generation"
+VIDEO_ACTIONS = ("generations", "edits", "extensions")
+TOO_LATE = 408
+"""The status of a video request whose time is up (4.4)."""
+PAGE_TIME = 15.0
+"""Seconds for a page."""
 
 TEXT = (
     Endpoint(
@@ -66,6 +74,7 @@ TEXT = (
         read=read_decision,
         sample={"state": "hi", "questions": {"greeting": {"question": "Is this a greeting?"}}},
         answer_limit=DECISION_ANSWER,
+        forbids_disabled=True,
     ),
     Endpoint(
         path="/v1/ocr",
@@ -147,72 +156,92 @@ AUDIO = (
         for path in ("/v1/music/generations", "/v1/audio/music")
     ),
 )
-VIDEO = (
-    Endpoint(
-        path="/v1/video/generations",
-        kind=Kind.VIDEO,
-        title="video generation",
-        read=requires("prompt"),
-        route="video",
-        no_combos=NO_COMBOS,
-    ),
-    *(
-        Endpoint(
-            path=f"/v1/videos/{action}",
-            kind=Kind.VIDEO,
-            action=action,
-            title=f"video {action}",
-            read=read_model,
-            body="json or form",
-            form_limit=UPLOAD,
-            route="video",
-            # A job that was submitted twice is paid for twice.
-            fallback="never",
-            no_combos=NO_COMBOS,
-            shows_account=True,
-        )
-        for action in ("generations", "edits", "extensions")
-    ),
-    Endpoint(
-        path="/v1/videos/{request_id}",
-        method="GET",
-        kind=Kind.VIDEO,
-        action="status",
-        title="video jobs",
-        read=read_model,
-        body="none",
-        chosen_by="account",
-        fallback="never",
-        shows_account=True,
-    ),
-)
-WEB = (
-    Endpoint(
-        path="/v1/search",
-        kind=Kind.SEARCH,
-        title="web search",
-        read=read_search,
-        sample={"query": "hi", "max_results": 1},
-        route="webSearch",
-        timeout=10.0,
-        answer=SearchAnswer,
-    ),
-    Endpoint(
-        path="/v1/web/fetch",
-        kind=Kind.FETCH,
-        title="web fetch",
-        read=read_fetch,
-        sample={"url": "https://example.com/"},
-        route="webFetch",
-        cooldown="webfetch:{provider}",
-        timeout=30.0,
-        answer=FetchAnswer,
-    ),
-)
 
-SERVICES = WireFormat(
-    id="services",
-    dialect="services",
-    endpoints=(*TEXT, *IMAGES, *AUDIO, *VIDEO, *WEB),
-    offers=OFFERS,
-)
+
+def video(settings: Settings) -> tuple[Endpoint, ...]:
+    """Videos: at once, and as jobs, whose requests have a time of their own."""
+    return (
+        Endpoint(
+            path="/v1/video/generations",
+            kind=Kind.VIDEO,
+            title="video generation",
+            read=requires("prompt"),
+            route="video",
+            no_combos=NO_COMBOS,
+        ),
+        *(
+            Endpoint(
+                path=f"/v1/videos/{action}",
+                kind=Kind.VIDEO,
+                action=action,
+                title=f"video {action}",
+                read=read_model,
+                body="json or form",
+                form_limit=UPLOAD,
+                route="video",
+                # A job that was submitted twice is paid for twice.
+                fallback="never",
+                forward=("idempotency-key",),
+                no_combos=NO_COMBOS,
+                shows_account=True,
+                timeout=settings.video_timeout_ms / 1000,
+                timeout_status=TOO_LATE,
+            )
+            for action in VIDEO_ACTIONS
+        ),
+        Endpoint(
+            path="/v1/videos/{request_id}",
+            method="GET",
+            kind=Kind.VIDEO,
+            action="status",
+            title="video jobs",
+            read=read_model,
+            body="none",
+            chosen_by="account",
+            fallback="never",
+            shows_account=True,
+            timeout=settings.video_timeout_ms / 1000,
+            timeout_status=TOO_LATE,
+            wrong_method=f"Unknown video action; possible are: {', '.join(VIDEO_ACTIONS)}",
+        ),
+    )
+
+
+def web(settings: Settings) -> tuple[Endpoint, ...]:
+    """Search and pages."""
+    time = settings.fetch_timeout_ms
+    return (
+        Endpoint(
+            path="/v1/search",
+            kind=Kind.SEARCH,
+            title="web search",
+            read=read_search,
+            sample={"query": "hi", "max_results": 1},
+            route="webSearch",
+            timeout=10.0,
+            answer=SearchAnswer,
+        ),
+        Endpoint(
+            path="/v1/web/fetch",
+            kind=Kind.FETCH,
+            title="web fetch",
+            read=read_fetch,
+            sample={"url": "https://example.com/"},
+            route="webFetch",
+            cooldown="webfetch:{provider}",
+            defaults={"format": Raw(f'"{settings.fetch_format}"'.encode())},
+            timeout=PAGE_TIME if time is None else time / 1000,
+            is_timeout_general=time is not None,
+            answer=FetchAnswer,
+        ),
+    )
+
+
+def services(settings: Settings) -> WireFormat:
+    """The format of all of them, which has no sides."""
+    return WireFormat(
+        id="services",
+        dialect="services",
+        endpoints=(*TEXT, *IMAGES, *AUDIO, *video(settings), *web(settings)),
+        offers=OFFERS,
+    )

@@ -3,18 +3,27 @@
 from gateway_core import WireFormat, hookimpl
 from gateway_core.http.operations import Guarded
 from gateway_core.pipeline.plugin_host import Host
+from gateway_providers.image_cache import IMAGES
 
 from . import images
-from .endpoints import SERVICES
+from .endpoints import services
+from .settings import Settings
 
 GATEWAY_PROTOCOL = 1
+MIB = 1024 * 1024
 
 
 @hookimpl
-def register_formats() -> list[WireFormat]:
-    return [SERVICES]
+def register_settings() -> type[Settings]:
+    return Settings
 
 
 @hookimpl
-def register_routes(host: Host) -> list[Guarded]:
+def register_formats(settings: Settings) -> list[WireFormat]:
+    return [services(settings)]
+
+
+@hookimpl
+def register_routes(host: Host, settings: Settings) -> list[Guarded]:
+    IMAGES.most_bytes = settings.image_cache_mb * MIB
     return images.routes()

@@ -122,6 +122,8 @@ class FetchAnswer(WebAnswer):
         if not isinstance(text, str) or not text:
             raise UpstreamError("The upstream found no content at this address")
         options = {name: self.option(name) for name in ("format", "max_characters")}
+        if "format" in self.losses.names:  # What the vendor gives instead of it.
+            options["format"] = DEFAULT_FORMAT
         shaped = {
             "provider": self.target.provider.id,
             "url": answer.get("url") or self.option("url"),

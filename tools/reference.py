@@ -17,7 +17,8 @@ from gateway_batches import completion_routes, message_routes
 from gateway_core import hookspecs, plugins
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
-from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.provider import ProviderSpec, Service
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.http import meta, models
 from gateway_core.http.operations import RouteOperation
@@ -28,7 +29,8 @@ from gateway_dashboard_api import plugin as dashboard
 from gateway_files import routes as files
 from gateway_realtime import routes as realtime
 from gateway_services import images
-from gateway_services.endpoints import SERVICES
+from gateway_services.endpoints import services
+from gateway_services.settings import Settings as ServiceSettings
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
@@ -174,7 +176,8 @@ def formats_page() -> str:
         vendor_row(spec, docstrings[built.provider_plugins[name]])
         for name, spec in sorted(built.providers.items())
     )
-    services = (service_row(spec) for _, spec in sorted(built.providers.items()) if spec.services)
+    specs = (spec for _, spec in sorted(built.providers.items()))
+    services = (service_row(spec) for spec in specs if stated_services(spec))
     names = dict.fromkeys(built.format_plugins[name] for name in sorted(built.formats))
     return (
         "# Formats and vendors\n\n"
@@ -185,9 +188,9 @@ def formats_page() -> str:
         + "\n\n## Vendors\n\n"
         "The first variable that is set becomes an account when the gateway starts; further "
         "variables go with it.\n\n" + table(VENDOR_HEAD, vendors) + "\n\n## Services\n\n"
-        "What vendors do besides chat; [services](../services.md) has the endpoints. A word behind "
-        "a slash is an endpoint of its kind.\n\n"
-        + table(("id", "services"), services)
+        "What vendors do besides chat; [services](../services.md) has the endpoints. A word is an "
+        "endpoint of its kind besides the main one.\n\n"
+        + table(("id", *map(code, SERVICE_KINDS)), services)
         + "\n\n## Notes of each format\n\n"
         "The docstring of its plugin, with the options that `ProviderSpec.options` may set.\n\n"
         + "\n".join(format_notes(name, docstrings[name]) for name in names)
@@ -232,9 +235,23 @@ def vendor_row(spec: ProviderSpec, docstring: str) -> tuple[str, ...]:
     )
 
 
+SERVICE_KINDS = (
+    *(Kind.EMBEDDING, Kind.RERANK, Kind.MODERATION, Kind.IMAGE, Kind.SPEECH, Kind.TRANSCRIPTION),
+    *(Kind.MUSIC, Kind.VIDEO, Kind.SEARCH, Kind.FETCH, Kind.DOCUMENT_PARSING, Kind.DECISION),
+)
+
+
 def service_row(spec: ProviderSpec) -> tuple[str, ...]:
-    words = ("/".join(filter(None, (each.kind, each.action))) for each in spec.services)
-    return code(spec.id), codes(words)
+    """A cell for each kind, with its endpoints; "yes" is the main one."""
+    cells: dict[str, list[str]] = {kind: [] for kind in SERVICE_KINDS}
+    for service in stated_services(spec):
+        cells[service.kind].append(service.action or "yes")
+    return code(spec.id), *(", ".join(words) for words in cells.values())
+
+
+def stated_services(spec: ProviderSpec) -> list[Service]:
+    """A vendor's services without those that are only assumed."""
+    return [each for each in spec.services if not each.is_assumed]
 
 
 def names_beside(spec: ProviderSpec) -> list[str]:
@@ -307,7 +324,10 @@ def operations() -> tuple[RouteOperation, ...]:
     )
     routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))
-    inference = (*(built.formats[name] for name in sorted(built.formats)), SERVICES)
+    inference = (
+        *(built.formats[name] for name in sorted(built.formats)),
+        services(ServiceSettings()),
+    )
     generated = (
         RouteOperation(
             method=endpoint.method,

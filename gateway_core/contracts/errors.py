@@ -330,9 +330,8 @@ class TransportError(UpstreamError):
     """
 
     def __init__(self, message: str, *, status: int = 502, sent: bool = True) -> None:
-        super().__init__(
-            message, status=status, code="gateway_timeout" if status == 504 else "bad_gateway"
-        )
+        code = {504: "gateway_timeout", 408: "request_timeout"}.get(status, "bad_gateway")
+        super().__init__(message, status=status, code=code)
         self.sent = sent
 
 

@@ -175,6 +175,9 @@ class Step(Struct, frozen=True, kw_only=True):
     is_public: bool = False
     """The address came with the vendor's answer, such as that of a finished picture: any public
     host is allowed, and no credential may be sent."""
+    cancel: UpstreamRequest | None = None
+    """Sent when this step comes to no answer, because the client has left or the time is up: it
+    stops the vendor's job."""
 
 
 class ServiceExchange(Exchange, Protocol):

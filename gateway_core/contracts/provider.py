@@ -170,6 +170,10 @@ class Service(Struct, frozen=True):
     """Who speaks it."""
     action: str = ""
     """Which endpoint of the kind it serves, such as ``edit``; empty for the main one."""
+    timeout: float | None = None
+    """Seconds for a call, where the vendor needs more or less than the endpoint gives it."""
+    is_assumed: bool = False
+    """The vendor does not say that it has it: others of its format do. Lists leave it out."""
 
 
 class Operation(Struct, frozen=True, kw_only=True):
@@ -208,6 +212,9 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """The wire format this vendor speaks."""
     base_url: str | None = None
     """Where the format's paths begin, without a slash at the end."""
+    base_url_setting: str | None = None
+    """The setting of the gateway that may hold an address in the place of ``base_url``, such as
+    ``acmeBaseUrl``. An account's own ``baseUrl`` goes before it."""
     base_urls: tuple[str, ...] = ()
     """Further addresses of the same API, for the manifest and for accounts that choose one."""
     responses_url: str | None = None

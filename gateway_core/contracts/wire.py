@@ -76,8 +76,15 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """The work in words, for errors: ``audio translations``; empty takes the kind."""
     method: Literal["GET", "POST"] = "POST"
     """The HTTP method."""
+    wrong_method: str = ""
+    """The message of a 400 for another method, where the path would be an unknown endpoint then;
+    empty for a 405."""
     query: tuple[str, ...] = ()
     """Names of query parameters that are read."""
+    forward: tuple[str, ...] = ()
+    """Client headers, lower case, that go to the vendor."""
+    defaults: Mapping[str, Raw] = {}
+    """Members that a body gets which does not name them."""
     body: BodyShape = "json"
     """What the client sends."""
     form_limit: int | None = None
@@ -103,7 +110,14 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     shows_account: bool = False
     """The answer names its account in ``x-gateway-connection-id``, for calls that follow."""
     timeout: float | None = None
-    """Seconds for one model; ``None`` takes a combo's limit."""
+    """Seconds for one model, unless its service has a time of its own; ``None`` takes a combo's
+    limit."""
+    is_timeout_general: bool = False
+    """``timeout`` also goes before the times of services."""
+    timeout_status: int = 504
+    """The status when that time is up."""
+    forbids_disabled: bool = False
+    """A provider that the operator has switched off is refused with 403."""
     answer_limit: int | None = None
     """Largest answer that is read whole, bytes; ``None`` takes the usual limit."""
     sample: Mapping[str, Any] | tuple[FormPart, ...] | None = None

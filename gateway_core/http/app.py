@@ -25,6 +25,7 @@ from ..contracts.asgi import (
     Send,
 )
 from ..contracts.errors import (
+    BadRequest,
     GatewayError,
     InvalidKey,
     MethodNotAllowed,
@@ -294,7 +295,9 @@ class App:
             headers = {**_method_headers(self.core.new_id(), allow), **shared}
             await Response(headers=headers)(scope, receive, send)
             return
-        error = MethodNotAllowed(f"Use {route.endpoint.method} for {scope['path']}")
+        error: GatewayError = MethodNotAllowed(f"Use {route.endpoint.method} for {scope['path']}")
+        if route.endpoint.wrong_method:
+            error = BadRequest(route.endpoint.wrong_method)
         await self._answer(route, error, scope, receive, send, {"allow": allow, **shared})
 
     async def _answer(

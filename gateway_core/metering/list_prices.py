@@ -119,9 +119,10 @@ def flat_price(rates: Sequence[Rates]) -> Price | None:
     flat = [rate for rate in _tokens(only) if not isinstance(rate, tuple)]
     if len(rates) > 1 or len(flat) < len(_tokens(only)) or only.requests:
         return None
-    if flat[0] is None or flat[1] is None:
+    if flat[0] is None:
         return None
-    return Price(input=flat[0], output=flat[1], cached=flat[2], cache_write=flat[3])
+    # Embeddings have no output.
+    return Price(input=flat[0], output=flat[1] or 0, cached=flat[2], cache_write=flat[3])
 
 
 def price_at(rates: Rates, prompt: int) -> Price:

@@ -52,7 +52,9 @@ class Job(Struct, frozen=True, kw_only=True):
     stream: bool
     constraints: AccountConstraints = AccountConstraints()
     timeout: float | None = None
-    """Seconds for one member."""
+    """Seconds for one member that has no time of its own."""
+    timeout_status: int = 504
+    """The status when a member's time is up."""
     insist: bool = False
     """An empty whole answer is asked for once more, then counts as a failure."""
     is_service: bool = False
@@ -86,10 +88,11 @@ async def dispatch(
     for member in members:
         try:
             # The limit is a member's, whatever number of its accounts are tried.
-            async with asyncio.timeout(job.timeout):
+            async with asyncio.timeout(member.timeout or job.timeout):
                 return await _ask_member(core, snapshot, member, job, record, refusals, first)
         except TimeoutError:
-            refusals.last = TransportError(f"{member.name} did not answer in time", status=504)
+            message = f"{member.name} did not answer in time"
+            refusals.last = TransportError(message, status=job.timeout_status)
         except MemberFailed:
             if job.is_route and refusals.last is not None and not is_unavailable(refusals.last):
                 break

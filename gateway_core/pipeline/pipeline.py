@@ -202,6 +202,7 @@ async def _answer(run: RequestRun) -> Attempt:
         stream=run.call.stream,
         constraints=constraints,
         timeout=plan.timeout,
+        timeout_status=run.head.route.endpoint.timeout_status,
         insist=plan.combo is not None and is_chat,
         is_service=not is_chat,
         answer_limit=run.head.route.endpoint.answer_limit,

@@ -130,6 +130,8 @@ class RequestRun:
         )
         if endpoint.kind != Kind.LLM:
             call.action, call.form = endpoint.action, form
+            if endpoint.defaults:
+                call.members = {**endpoint.defaults, **members}
             self.urls = intake.urls
         self.use(call)
 
@@ -184,7 +186,9 @@ class RequestRun:
         """The exchange of a call that is no chat, in the shape of answer that the client wants."""
         endpoint, exchange = self.head.route.endpoint, open_service(self.call, target, credential)
         if endpoint.fallback == "never":
-            exchange.request = replace(exchange.request, once=True)
+            own = {name: h for name in endpoint.forward if (h := self.call.headers.get(name))}
+            headers = {**own, **exchange.request.headers}
+            exchange.request = replace(exchange.request, headers=headers, once=True)
         return exchange if endpoint.answer is None else endpoint.answer(self.call, target, exchange)
 
     def response_head(self) -> Awaitable[UpstreamResponse]:

@@ -9,9 +9,10 @@ Each request goes the way of the first: the same account, proxy and check of its
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import cast
 
-from ..contracts.errors import TransportError, UpstreamError
+from ..contracts.errors import GatewayError, TransportError, UpstreamError
 from ..contracts.exchange import (
     Exchange,
     ServiceExchange,
@@ -27,6 +28,8 @@ from .context import Collaborators
 from .send import send
 
 ERROR_BODY_LIMIT = 64 * 1024
+CANCEL_LIMIT = 2.0
+"""Seconds for telling a vendor that a job is no longer wanted."""
 
 
 async def answer_in_steps(
@@ -36,11 +39,15 @@ async def answer_in_steps(
     record: RequestRecord,
     limit: int,
 ) -> None:
-    """Read until the client can have something. Raises UpstreamError where there is no answer."""
+    """Read until the client can have something. Raises UpstreamError where there is no answer.
+
+    A job that is given up is cancelled, where its step says how.
+    """
     exchange = cast(ServiceExchange, attempt.exchange)
     begun = asyncio.get_running_loop().time()
     request = exchange.request
     deadline: float | None = begun + core.whole_timeout
+    cancel: UpstreamRequest | None = None
     while True:
         try:
             async with asyncio.timeout_at(deadline):
@@ -49,13 +56,28 @@ async def answer_in_steps(
                 if exchange.started or step is None:
                     break
                 deadline = begun + (core.whole_timeout if step.deadline is None else step.deadline)
+                cancel = step.cancel
             async with asyncio.timeout_at(deadline):
                 await asyncio.sleep(step.delay)
-        except TimeoutError:
-            raise TransportError("The upstream took too long to answer", status=504) from None
+        except BaseException as error:
+            # A job that has failed need not be stopped.
+            if cancel is not None and exchange.failure is None:
+                await cancel_job(core, attempt, cancel)
+            if isinstance(error, TimeoutError):
+                raise TransportError("The upstream took too long to answer", status=504) from None
+            raise
         request, answering = step.request, _send(core, attempt, step)
     if not exchange.started:
         raise UpstreamError("The upstream gave an empty answer")
+
+
+async def cancel_job(core: Collaborators, attempt: Attempt, request: UpstreamRequest) -> None:
+    """Ask the vendor to stop. What it answers changes nothing."""
+    provider = attempt.member.target.provider
+    with suppress(GatewayError, TimeoutError):
+        async with asyncio.timeout(CANCEL_LIMIT):
+            response = await send(core, provider, attempt.account, request)
+            await response.aclose()
 
 
 def _send(core: Collaborators, attempt: Attempt, step: Step) -> Awaitable[UpstreamResponse]:

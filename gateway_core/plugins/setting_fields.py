@@ -2,6 +2,8 @@
 
 A field is secret when its annotation says so, or when its name does, such as
 ``api_key``; ``Meta(extra={"secret": False})`` says that such a name is none.
+``Meta(extra={"variable": "ACME_REGION"})`` names another process variable than
+the usual one.
 """
 
 import re
@@ -17,9 +19,13 @@ MASK = "•" * 8
 """Stands for a secret that is set."""
 SECRET = "secret"
 """The member of ``Meta(extra=…)`` that says whether a field is one."""
+VARIABLE = "variable"
+"""The member of ``Meta(extra=…)`` that names a field's process variable."""
 MOST_FIELDS = 200
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+# A name of the usual form would be another plugin's.
+_VARIABLE = re.compile(r"(?!PLUGIN_)[A-Z][A-Z0-9_]{0,63}")
 _REFERENCE = "#/$defs/"
 
 Schema = Mapping[str, Any]
@@ -91,7 +97,7 @@ def declared(plugin: str, struct: object) -> Declared:
 
 
 def described(plugin: str, struct: type[Struct]) -> tuple[SettingField, ...]:
-    """The fields of a sound declaration, in their order."""
+    """The fields of a sound declaration, in their order. Raises Unsound for a variable's name."""
     document = msgspec.json.schema(struct)
     others: Mapping[str, Schema] = document["$defs"]
     properties = others[document["$ref"].removeprefix(_REFERENCE)]["properties"]
@@ -107,7 +113,7 @@ def described(plugin: str, struct: type[Struct]) -> tuple[SettingField, ...]:
                 description=next((s["description"] for s in schemas if "description" in s), None),
                 default=shown(getattr(value, field.name), secret=secret),
                 secret=secret,
-                variable=variable(plugin, field.name),
+                variable=variable_of(plugin, field),
             )
         )
     return tuple(fields)
@@ -147,6 +153,16 @@ def shown(value: object, *, secret: bool) -> Any:
 def variable(plugin: str, field: str) -> str:
     """The process variable of a setting: ``PLUGIN_<NAME>_<FIELD>``."""
     return prefix(plugin) + field.upper()
+
+
+def variable_of(plugin: str, field: inspect.Field) -> str:
+    """The variable that the annotation names, else the usual one. Raises Unsound."""
+    named = next(_extras(field.type, VARIABLE), None)
+    if named is None:
+        return variable(plugin, field.name)
+    if not isinstance(named, str) or not _VARIABLE.fullmatch(named):
+        raise Unsound(f"{field.name!r} names a process variable that cannot be its own")
+    return named
 
 
 def prefix(plugin: str) -> str:
@@ -192,9 +208,9 @@ def _inspected(struct: type[Struct]) -> tuple[inspect.Field, ...]:
 
 def _is_secret(field: inspect.Field, seen: frozenset[int] = frozenset()) -> bool:
     """Whether a field is one, or has one inside."""
-    marks = set(_marks(field.type))
+    marks = list(_extras(field.type, SECRET))
     if marks:
-        return True in marks
+        return any(marks)
     return is_secret(field.encode_name) or any(
         _is_secret(inner, seen | {id(field)})
         for inner in _inner_fields(field.type)
@@ -202,13 +218,13 @@ def _is_secret(field: inspect.Field, seen: frozenset[int] = frozenset()) -> bool
     )
 
 
-def _marks(kind: object) -> Iterator[bool]:
-    """What the annotations of a type say, without those of fields inside it."""
-    if isinstance(kind, inspect.Metadata) and SECRET in (kind.extra or {}):
-        yield bool((kind.extra or {})[SECRET])
+def _extras(kind: object, name: str) -> Iterator[object]:
+    """What the annotations of a type say of ``name``, without those of fields inside it."""
+    if isinstance(kind, inspect.Metadata) and name in (kind.extra or {}):
+        yield (kind.extra or {})[name]
     for part in _parts(kind):
         if not isinstance(part, inspect.Field):
-            yield from _marks(part)
+            yield from _extras(part, name)
 
 
 def _inner_fields(kind: object) -> Iterator[inspect.Field]:

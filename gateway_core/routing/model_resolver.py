@@ -138,7 +138,7 @@ def _service_target(snapshot: ConfigSnapshot, name: str, kind: str) -> Target:
     if len(owners) != 1:
         claimant = snapshot.registry.providers[_owner(snapshot, name)]
         # The vendor that claims every other name need not do this kind of work.
-        if all(service.kind != kind for service in claimant.services):
+        if all(each.kind != kind or each.is_assumed for each in claimant.services):
             count = "Several connected providers have" if owners else "No connected provider has"
             raise BadRequest(f"{count} {name}: name it as provider/model", param="model")
         owners = [claimant.id]

@@ -30,6 +30,8 @@ class Member(Struct, frozen=True):
     """The only account this member may use."""
     cooldown: str = ""
     """The name under which its accounts rest; empty takes the model's."""
+    timeout: float | None = None
+    """Seconds for it; ``None`` takes the plan's."""
 
     @property
     def resting(self) -> str:

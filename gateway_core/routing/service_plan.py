@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from ..contracts.errors import BadRequest, GatewayError, NoProviderForKind
+from ..contracts.errors import BadRequest, Forbidden, GatewayError, NoProviderForKind
 from ..contracts.kinds import read_kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Target
@@ -37,17 +37,28 @@ def build_service_plan(
         else:
             plan = named_plan(snapshot, endpoint, name, default_timeout_ms)
         members = [
-            replace(m, cooldown=endpoint.cooldown.replace("{provider}", m.target.provider.id))
+            replace(
+                m,
+                cooldown=endpoint.cooldown.replace("{provider}", m.target.provider.id),
+                timeout=time_of(endpoint, m.target.provider),
+            )
             for m in plan.members
         ]
+        times = [m.timeout for m in members if m.timeout is not None]
         plan = replace(
             plan,
             members=tuple(members),
-            timeout=endpoint.timeout or plan.timeout,
+            timeout=endpoint.timeout or plan.timeout or max(times, default=None),
             is_final=endpoint.fallback == "never",
         )
         snapshot.remember(key, plan)
     return plan
+
+
+def time_of(endpoint: Endpoint, spec: ProviderSpec) -> float | None:
+    """A service's own seconds for a call; ``None`` where the endpoint's count."""
+    service = spec.service(endpoint.kind, endpoint.action)
+    return None if service is None or endpoint.is_timeout_general else service.timeout
 
 
 def plan_for_account(
@@ -74,7 +85,7 @@ def plan_for_account(
     spec = snapshot.registry.providers[serving[0]]
     target = Target(spec, Model(endpoint.kind, kind=endpoint.kind))
     member = Member(target, spec.id, pinned=account)
-    return Plan(members=(member,), is_final=True)
+    return Plan(members=(member,), timeout=endpoint.timeout, is_final=True)
 
 
 def provider_plan(snapshot: ConfigSnapshot, endpoint: Endpoint, name: str) -> Plan:
@@ -136,8 +147,16 @@ def named_plan(
         spec = resolved.target.provider
         if spec.service(endpoint.kind, endpoint.action) is None:
             raise _unsupported(endpoint, spec.shown)
+        if endpoint.forbids_disabled and is_switched_off(snapshot, spec):
+            raise Forbidden(f"Provider '{spec.shown}' is disabled", code="provider_disabled")
         return plan_resolved(snapshot, resolved, endpoint.kind, default_timeout_ms)
     return combo_plan(snapshot, endpoint, resolved, default_timeout_ms)
+
+
+def is_switched_off(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:
+    """Whether a provider that needs no account is switched off, and has none."""
+    is_disabled = spec.id in snapshot.settings.disabled_free_providers
+    return is_disabled and not snapshot.connected(spec.id)
 
 
 def combo_plan(

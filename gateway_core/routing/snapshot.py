@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..config.settings import Settings
+from ..config.settings import Settings, traits
 from ..contracts.kinds import read_kind
 from ..contracts.model import Model
 from ..contracts.provider import Credential, ProviderSpec
@@ -22,10 +22,11 @@ from ..storage.stores.connection import Connection
 from ..storage.stores.proxy_pools import ProxyPool
 from ..upstream.endpoints import EndpointCache
 from ..upstream.proxies import Proxy, proxy_of
-from .environment_accounts import SET_ASIDE
+from .environment_accounts import ENVIRONMENT, SET_ASIDE, SOURCE
 
 Memory = dict[tuple[object, ...], Any]
 MOST_REMEMBERED = 4096
+BASE_URL = "baseUrl"
 PUBLIC = "public"
 """Ends the id of the account that stands in for one where a provider needs none."""
 
@@ -109,8 +110,9 @@ def accounts_of(
         if not connection.data.get(SET_ASIDE):
             has_saved.add(connection.provider)
         if connection.is_active and not connection.broken:
+            spec = registry.providers.get(connection.provider)
             by_provider.setdefault(connection.provider, []).append(
-                account_of(connection, settings, pools)
+                account_of(connection, settings, pools, spec)
             )
     for spec in registry.providers.values():
         # An account that is switched off or cannot be read must not turn into a call without one.
@@ -120,10 +122,16 @@ def accounts_of(
 
 
 def account_of(
-    connection: Connection, settings: Settings, pools: Mapping[str, ProxyPool] = {}
+    connection: Connection,
+    settings: Settings,
+    pools: Mapping[str, ProxyPool] = {},
+    spec: ProviderSpec | None = None,
 ) -> Account:
     secrets, data = connection.secrets, connection.provider_data
     secret = secrets.get("apiKey") or secrets.get("accessToken")
+    address = address_in(settings, spec)
+    if address and (connection.data.get(SOURCE) == ENVIRONMENT or not data.get(BASE_URL)):
+        data = {**data, BASE_URL: address}
     # Read-only: a plugin that could change its own account would change where it may send.
     shown = MappingProxyType(dict(data))
     return Account(
@@ -136,6 +144,15 @@ def account_of(
     )
 
 
+def address_in(settings: Settings, spec: ProviderSpec | None) -> str | None:
+    """Where a setting says that a provider's server is; ``None`` where nothing is set."""
+    trait = None if spec is None else traits().get(spec.base_url_setting or "")
+    # Only settings that are addresses to call: a plugin may not read others by naming them.
+    if trait is None or not trait.is_called:
+        return None
+    return getattr(settings, trait.field) or None
+
+
 def is_keyless(spec: ProviderSpec, settings: Settings) -> bool:
     return (
         spec.auth.type in ("none", "optional") and spec.id not in settings.disabled_free_providers
@@ -143,12 +160,13 @@ def is_keyless(spec: ProviderSpec, settings: Settings) -> bool:
 
 
 def public_account(spec: ProviderSpec, settings: Settings) -> Account:
-    identity = f"{spec.id}:{PUBLIC}"
+    identity, address = f"{spec.id}:{PUBLIC}", address_in(settings, spec)
+    data = MappingProxyType({BASE_URL: address}) if address else {}
     return Account(
         id=identity,
         provider=spec.id,
         name=spec.name,
-        credential=Credential(connection_id=identity),
+        credential=Credential(connection_id=identity, data=data),
         proxy=proxy_of({}, settings),
     )
 

@@ -17,6 +17,7 @@ from .completions import (
     StatusService,
     completions_service,
     images,
+    seconds,
 )
 from .exchanges import PassedAnswer, WholeExchange
 from .forms import content_of, field, file_part, write_form
@@ -52,7 +53,16 @@ from .speech import (
     read_recording,
     read_speech,
 )
-from .translated import Again, BytesService, Content, Form, JsonService, Question, question_of
+from .translated import (
+    Again,
+    BytesService,
+    Cancel,
+    Content,
+    Form,
+    JsonService,
+    Question,
+    question_of,
+)
 from .usages import count_of, read_usage
 from .vectors import dimensions_of, texts_of, write_vectors
 from .web import Search, fetch_model, option_of, present, read_search, rows_of, search_model
@@ -63,6 +73,7 @@ __all__ = [
     "GENERATIVE",
     "Again",
     "BytesService",
+    "Cancel",
     "Content",
     "Form",
     "JsonService",
@@ -116,6 +127,7 @@ __all__ = [
     "results",
     "rows_of",
     "search_model",
+    "seconds",
     "service_url",
     "show_address",
     "show_bytes",

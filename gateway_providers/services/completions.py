@@ -32,6 +32,7 @@ from .usages import read_usage
 
 Units = Callable[[Call, Any], Mapping[str, float]]
 """What is counted besides tokens: from the call and its answer, which is ``None`` for bytes."""
+MODEL = "model"
 _anything = msgspec.json.Decoder().decode
 
 
@@ -122,7 +123,7 @@ def named(members: Mapping[str, Raw], target: Target, losses: Losses) -> dict[st
     for name, value in members.items():
         if name in target.model.unsupported:
             losses.add(name)
-        elif name.lower() != "model":
+        elif len(name) != len(MODEL) or name.lower() != MODEL:
             kept[name] = value
     kept["model"] = target.model.id
     return kept

@@ -89,6 +89,9 @@ class PassedAnswer(ServiceAnswer):
     bytes as they come. Its media type is the vendor's."""
 
     is_single = True
+    _kind = ""
+    """The plain media type of the answer."""
+    _is_json = False
 
     def __init__(
         self, request: UpstreamRequest, count: Count, *, usage: Usage | None = None, **more: Any
@@ -102,28 +105,28 @@ class PassedAnswer(ServiceAnswer):
 
     def read_head(self, headers: Mapping[str, str]) -> None:
         self.media_type = headers.get("content-type") or self.media_type
+        self._kind = plain_type(self.media_type)
+        self._is_json = is_json(self._kind)
 
     def feed(self, chunk: bytes) -> bytes:
-        kind = plain_type(self.media_type)
-        if is_json(kind):
+        if self._is_json:
             self._pieces.append(chunk)
             return b""
-        if kind == EVENTS:
+        if self._kind == EVENTS:
             return self._events(chunk)
         self.started = self.started or bool(chunk)
         return chunk
 
     def close(self) -> bytes:
-        kind = plain_type(self.media_type)
-        if is_json(kind):
+        if self._is_json:
             return self._whole(b"".join(self._pieces))
-        if kind == EVENTS and self._frames.held:
+        if self._kind == EVENTS and self._frames.held:
             return self.fail(UpstreamError("The upstream ended its answer in the middle"))
         self.ended = self.failure is None
         return b""
 
     def fail(self, error: UpstreamError) -> bytes:
-        if self.failure is not None or plain_type(self.media_type) != EVENTS:
+        if self.failure is not None or self._kind != EVENTS:
             return super().fail(error)
         self.failure = error
         members = {"message": error.message, "type": error.type, "code": error.code}

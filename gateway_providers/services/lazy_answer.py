@@ -22,6 +22,10 @@ class LazyAnswer(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return _anything(self.raw[name])
 
+    def get(self, name: str, default: Any = None) -> Any:
+        raw = self.raw.get(name)
+        return default if raw is None else _anything(raw)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.raw)
 

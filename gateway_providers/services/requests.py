@@ -26,12 +26,10 @@ def service_url(
     own = credential.data.get("baseUrl")
     base = base_url or spec.base_url or ""
     if isinstance(own, str) and own:
-        host = urlsplit(own)
-        base = (
-            own.rstrip("/")
-            if base_url is None
-            else f"{host.scheme}://{host.netloc}{urlsplit(base_url).path}"
-        )
+        base = own.rstrip("/")
+        if base_url is not None:
+            host = urlsplit(own)
+            base = f"{host.scheme}://{host.netloc}{urlsplit(base_url).path}"
     # An operator may have written the whole address of a service into a node.
     whole = base if base.endswith(path) else base + path
     return f"{whole}{spec.url_suffix or ''}"

@@ -29,10 +29,14 @@ from gateway_core import (
 from .embeddings import INPUT, SplitEmbeddings, parts_of
 from .exchanges import PassedAnswer, WholeExchange, is_json, plain_type
 from .forms import write_form
+from .refusals import words_of
 from .requests import JSON, encode, service_url, vendor_request
 from .usages import read_usage
 
 _anything = msgspec.json.Decoder().decode
+REFUSAL = frozenset({"error", "request_id", "success", "type"})
+"""What an answer has that is nothing but a refusal, although its status is 200. A job that has
+failed says more."""
 
 
 class Question(Struct, frozen=True):
@@ -66,6 +70,16 @@ class Form(Struct, frozen=True):
     parts: Iterable[FormPart]
 
 
+class Cancel(Struct, frozen=True, kw_only=True):
+    """The request that stops a job."""
+
+    path: str
+    """Below the base URL, or a whole address."""
+    method: str = "DELETE"
+    members: Mapping[str, Any] = {}
+    """Sent as JSON."""
+
+
 class Again(Struct, frozen=True, kw_only=True):
     """The answer is not there yet: what to ask next."""
 
@@ -77,6 +91,9 @@ class Again(Struct, frozen=True, kw_only=True):
     """The address came with the answer, and is asked without the account's credential."""
     is_job: bool = True
     """The service's interval is waited before it is asked, as for a job that runs."""
+    cancel: Cancel | None = None
+    """What stops the job when its client leaves or its time is up. It holds for what is asked
+    later too, until the job is over."""
 
 
 class JsonService(Struct, frozen=True, kw_only=True):
@@ -143,6 +160,11 @@ class JsonService(Struct, frozen=True, kw_only=True):
             question, again.path, again.members or {}, method, is_public=again.is_public
         )
 
+    def cancel_request(self, question: Question, cancel: Cancel) -> UpstreamRequest:
+        """What stops a job."""
+        written = cancel.members or Content(b"", JSON)
+        return self.request(question, cancel.path, written, cancel.method)
+
     def request(
         self,
         question: Question,
@@ -178,6 +200,7 @@ class TranslatedAnswer(WholeExchange):
 
     _is_json = True
     _is_plain = False
+    _cancel: UpstreamRequest | None = None
 
     def __init__(self, request: UpstreamRequest, service: JsonService, question: Question) -> None:
         format = question.target.provider.format
@@ -190,6 +213,8 @@ class TranslatedAnswer(WholeExchange):
 
     def read_answer(self, body: bytes) -> bytes:
         answer = self._decoded(body)
+        if isinstance(answer, Mapping) and answer.get("error") and answer.keys() <= REFUSAL:
+            raise UpstreamError(words_of(answer["error"]) or "The upstream reported an error")
         service, question = self._service, self._question
         try:
             found = service.read(question, answer)
@@ -199,11 +224,14 @@ class TranslatedAnswer(WholeExchange):
             raise UpstreamError("The upstream's answer cannot be read") from error
         if isinstance(found, Again):
             self._asked = service.next_request(question, found) or self._asked
+            if found.cancel is not None:
+                self._cancel = service.cancel_request(question, found.cancel)
             self.following = Step(
                 request=self._asked,
                 delay=service.interval if found.is_job else 0.0,
                 deadline=service.deadline,
                 is_public=found.is_public,
+                cancel=self._cancel if found.is_job else None,
             )
             return b""
         self.usage = usage

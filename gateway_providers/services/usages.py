@@ -5,8 +5,12 @@ from typing import Any
 
 from gateway_core import Usage
 
+from .lazy_answer import LazyAnswer
+
 MOST = 1_000_000_000
 """A larger count is no count."""
+READ = (LazyAnswer, dict)
+"""What an answer is decoded to. A check for any mapping would take several times as long."""
 _INPUT = ("prompt_tokens", "input_tokens", "total_tokens")
 _OUTPUT = ("completion_tokens", "output_tokens")
 
@@ -14,8 +18,8 @@ _OUTPUT = ("completion_tokens", "output_tokens")
 def read_usage(answer: Any, units: Mapping[str, float] | None = None) -> Usage | None:
     """Tokens and seconds that a completions-style answer reports, with ``units`` beside them;
     ``None`` where nothing is known."""
-    reported = answer.get("usage") if isinstance(answer, Mapping) else None
-    if not isinstance(reported, Mapping):
+    reported = answer.get("usage") if isinstance(answer, READ) else None
+    if not isinstance(reported, dict):
         reported = {}
     found = dict(units or {})
     if reported.get("type") == "duration":
@@ -38,7 +42,7 @@ def read_usage(answer: Any, units: Mapping[str, float] | None = None) -> Usage |
 
 def count_of(members: object, *names: str) -> int:
     """The first of these members that is a count; 0 where there is none."""
-    if isinstance(members, Mapping):
+    if isinstance(members, dict):
         for name in names:
             value = members.get(name)
             if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST:

@@ -21,10 +21,7 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
         "firecrawl_base_url": "the same",
     },
     "gateway_core.config.unsupported": {
-        "FIRECRAWL_TIMEOUT_MS": "a variable that the configuration documents (J)",
-        "FIRECRAWL_DEFAULT_FORMAT": "another one",
         "OLLAMA_LOCAL_CONNECT_TIMEOUT_MS": "a variable that the configuration documents (J)",
-        "GEMINI_NATIVE_TTS_FETCH_TIMEOUT_MS": "another one",
         "AZURE_OPENAI_ENDPOINT": "what is set in the place of another one",
         "OPENAI_API_VERSION": "the same",
         "AZURE_OPENAI_DEPLOYMENT": "the same",

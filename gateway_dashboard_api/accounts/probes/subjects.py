@@ -22,7 +22,8 @@ async def check_connection(
     admin: AdminContext, connection: Connection, owner: Owner, path: str, limit: float
 ) -> Checked:
     """Check a stored account, active or not."""
-    account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools)
+    snapshot = admin.snapshot
+    account = account_of(connection, snapshot.settings, snapshot.pools, owner.spec)
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
         return await time_proof(_refuse(BadRequest(BROKEN)), account.credential, limit)

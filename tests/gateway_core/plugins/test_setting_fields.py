@@ -189,3 +189,18 @@ Crowd = msgspec.defstruct("Crowd", [(f"a{n}", int, n) for n in range(201)], froz
 def test_what_cannot_be_used_is_refused_with_a_reason(struct: object, reason: str) -> None:
     with pytest.raises(Unsound if struct is not Picky else ValueError, match=reason):
         declared("acme", struct)
+
+
+def with_variable(name: object) -> Declared:
+    field = Annotated[int, Meta(extra={"variable": name})]
+    return declared("acme", msgspec.defstruct("S", [("limit", field, 5)], frozen=True))
+
+
+def test_a_field_may_name_its_variable() -> None:
+    assert with_variable("ACME_LIMIT_MS").fields[0].variable == "ACME_LIMIT_MS"
+
+
+@pytest.mark.parametrize("name", ["PLUGIN_OTHER_LIMIT", "acme_limit", "", 7, "A" * 65])
+def test_a_variable_has_to_be_a_name_of_its_own(name: object) -> None:
+    with pytest.raises(Unsound, match="names a process variable that cannot be its own"):
+        with_variable(name)

@@ -12,6 +12,8 @@ from corpus import Item, answer, items
 from fake_vendor import Asked, Said
 from served_gateway import Served
 
+from gateway_core import Call, Credential, Kind, Model, Target
+
 PAGE = "https://example.com/reefs"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 B64 = base64.b64encode(PNG).decode()
@@ -56,6 +58,31 @@ def test_a_recording_is_passed_on(connected: Any, model: str, translates: bool) 
     assert [each.target for each in asked] == paths
     assert model.partition("/")[2].encode() in asked[0].body
     assert WAV[1] in asked[0].body
+
+
+@pytest.mark.parametrize(
+    ("model", "host"),
+    [("whisper-v3", "audio-prod"), ("whisper-v3-turbo", "audio-turbo")],
+)
+def test_each_model_of_speech_has_its_host(connected: Any, model: str, host: str) -> None:
+    here: Served = connected(
+        lambda asked: json_of({"text": "Hello", "duration": 60.0}), "fireworks"
+    )
+    spec = here.gateway.core.snapshot.registry.providers["fireworks"]
+    service = spec.service(Kind.TRANSCRIPTION)
+    assert service is not None
+
+    heard = client_of(here).audio.transcriptions.create(model=f"fireworks/{model}", file=WAV)
+
+    [asked] = here.vendors["vendor"].asked
+    call = Call(kind=Kind.TRANSCRIPTION, format="services", model=model, stream=False, body=b"")
+    target = Target(spec, Model(model, kind=Kind.TRANSCRIPTION))
+    usual = service.adapter.open(call, target, Credential(connection_id="c")).request.url
+    assert heard.text == "Hello"
+    assert asked.target == "/v1/audio/transcriptions"
+    assert usual == f"https://{host}.api.fireworks.ai/v1/audio/transcriptions"
+    # A minute, in millionths of a dollar.
+    assert here.rows()[0].cost == (900 if "turbo" in model else 1500)
 
 
 def test_a_forms_fields_come_before_its_file(connected: Any) -> None:

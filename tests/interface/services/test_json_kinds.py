@@ -185,8 +185,8 @@ def test_rerank_is_served_by_whoever_declares_it(
         ),
         (
             "/v1/rerank",
-            {"model": "openai/x", "query": "q", "documents": ["a"]},
-            "Provider 'openai' does not support rerank.",
+            {"model": "anthropic/x", "query": "q", "documents": ["a"]},
+            "Provider 'anthropic' does not support rerank.",
         ),
     ],
 )

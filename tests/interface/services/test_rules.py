@@ -341,6 +341,31 @@ def test_a_job_is_not_guessed_where_several_accounts_could_have_it(
     assert asked_by(here) == []
 
 
+def test_a_video_job_keeps_its_clients_idempotency_key(here: Served, http: httpx2.Client) -> None:
+    body = {"model": "one/video-one", "prompt": "hi"}
+    headers = {"Idempotency-Key": "key-1", "X-Other": "x"}
+
+    http.post(f"{here.url}/v1/videos/generations", json=body, headers=headers)
+
+    [asked] = here.vendors["vendor"].asked
+    assert asked.headers["idempotency-key"] == "key-1"
+    assert "x-other" not in asked.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("action", ["remixes", "generations/again", "job-1"])
+def test_an_unknown_video_action_is_refused(
+    here: Served, http: httpx2.Client, method: str, action: str
+) -> None:
+    body = {"model": "one/video-one", "prompt": "hi"}
+
+    found = http.request(method, f"{here.url}/v1/videos/{action}", json=body)
+
+    assert found.status_code == 400
+    assert found.json()["error"]["message"].startswith("Unknown video action")
+    assert asked_by(here) == []
+
+
 # Decisions.
 
 DECISION = {"model": "one/systemone-one", "state": {"a": 1}, "questions": {"a": {}}}
@@ -375,6 +400,26 @@ def test_a_decision_that_makes_no_sense_is_refused(
 
     assert found.status_code == 400
     assert found.json()["error"]["message"] == message
+
+
+def test_a_keyless_provider_that_is_switched_off_makes_no_decisions(
+    here: Served, http: httpx2.Client
+) -> None:
+    async def switch_off() -> None:
+        core = here.gateway.core
+        await core.stores.settings.patch({"disabledFreeProviders": ["one"]})
+        await core.refresh()
+
+    here.do(switch_off())
+
+    found = post(here, http, "/v1/systemone", DECISION)
+    other = post(here, http, "/v1/images/generations", {"model": "one/image-one", "prompt": "hi"})
+
+    assert found.status_code == 403
+    assert found.json()["error"]["message"] == "Provider 'one' is disabled"
+    # Elsewhere it is a provider without an account, as for chat.
+    assert other.status_code == 404
+    assert asked_by(here) == []
 
 
 def test_a_decision_has_a_largest_answer(connected: Any, http: httpx2.Client) -> None:

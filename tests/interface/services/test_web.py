@@ -64,7 +64,7 @@ SEARCHES = [
             "query": "reefs",
             "max_results": 3,
             "topic": "general",
-            "country": "de",
+            "country": "germany",
             "include_domains": ["a.example"],
             "exclude_domains": ["b.example"],
             "time_range": "week",
@@ -306,6 +306,43 @@ def test_a_page_is_fetched(
     assert shown["url"] == PAGE
     [ledger] = here.rows()
     assert ledger.units == {"pages": 1}
+
+
+@pytest.mark.parametrize("accounts", [(), ("firecrawl_custom",)], ids=["keyless", "saved"])
+def test_a_setting_names_the_operators_own_crawler(
+    connected: Any, accounts: tuple[str, ...]
+) -> None:
+    page = Said((b'{"success":true,"data":{"markdown":"# Reefs"}}',))
+    here: Served = connected(lambda asked: page, accounts=accounts)
+    address = f"{here.vendors['vendor'].url}/crawler"
+
+    async def work() -> None:
+        core = here.gateway.core
+        await core.stores.settings.patch({"firecrawlBaseUrl": address})
+        await core.refresh()
+
+    here.do(work())
+    got = httpx2.post(f"{here.url}/v1/web/fetch", json={"model": "firecrawl_custom", "url": PAGE})
+
+    assert got.status_code == 200, got.text
+    [asked] = here.vendors["vendor"].asked
+    # The address of a saved account is nearer than the setting.
+    assert asked.path == ("/v1/v2/scrape" if accounts else "/crawler/v2/scrape")
+
+
+@pytest.mark.parametrize(
+    ("country", "sent", "lost"),
+    [("Japan", "japan", ""), ("jp", "japan", ""), ("xx", None, "country")],
+)
+def test_a_vendor_that_has_names_of_countries_gets_a_name(
+    connected: Any, country: str, sent: str | None, lost: str
+) -> None:
+    here: Served = connected(lambda asked: Said((b'{"results":[]}',)), "tavily")
+
+    got = search(here, "tavily", country=country, language=None, offset=None)
+
+    assert body_of(here.vendors["vendor"].asked[0]).get("country") == sent
+    assert got.headers.get("x-gateway-dropped", "") == lost
 
 
 def test_the_reader_answers_plain_text(connected: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, Service, UpstreamError, hookimpl
-from gateway_providers.services import Again, JsonService, Question, count_made, show_bytes
+from gateway_providers.services import Again, Cancel, JsonService, Question, count_made, show_bytes
 
 from .graph import write
 
@@ -22,7 +22,10 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
     if not answer:  # A job that is not over has no history.
         return Again()
     if "prompt_id" in answer:
-        return Again(path=f"/history/{quote(answer['prompt_id'], safe='')}")
+        id = answer["prompt_id"]
+        # A graph that runs already is left alone: ``/interrupt`` of older servers stops any.
+        cancel = Cancel(path="/queue", method="POST", members={"delete": [id]})
+        return Again(path=f"/history/{quote(id, safe='')}", cancel=cancel)
     [job] = answer.values()
     return Again(path=f"/view?{urlencode(place_of(job))}", is_job=False)
 

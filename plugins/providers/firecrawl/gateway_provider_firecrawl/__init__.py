@@ -9,6 +9,9 @@ from typing import Any
 from gateway_core import Auth, Kind, ProviderSpec, Service, UpstreamError, hookimpl
 from gateway_providers.services import JsonService, Question, fetch_model
 
+SLOW = 30.0
+"""Seconds: a browser renders the page."""
+
 
 def write(question: Question) -> Mapping[str, Any]:
     wanted = question.members.get("format")
@@ -35,6 +38,10 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
     }
 
 
+def scraping(path: str) -> Service:
+    return Service(Kind.FETCH, JsonService(path=path, write=write, read=read), timeout=SLOW)
+
+
 FIRECRAWL = ProviderSpec(
     id="firecrawl",
     name="Firecrawl",
@@ -42,16 +49,17 @@ FIRECRAWL = ProviderSpec(
     auth=Auth(scheme="bearer"),
     environment=("FIRECRAWL_API_KEY",),
     models=(fetch_model(0.002),),
-    services=(Service(Kind.FETCH, JsonService(path="/v1/scrape", write=write, read=read)),),
+    services=(scraping("/v1/scrape"),),
 )
 OWN = ProviderSpec(
     id="firecrawl_custom",
     name="Firecrawl, self-hosted",
     base_url="http://127.0.0.1:3002",
+    base_url_setting="firecrawlBaseUrl",
     auth=Auth(type="optional", scheme="bearer"),
     environment_data={"FIRECRAWL_BASE_URL": "baseUrl"},
     models=(fetch_model(0.0),),
-    services=(Service(Kind.FETCH, JsonService(path="/v2/scrape", write=write, read=read)),),
+    services=(scraping("/v2/scrape"),),
     free=True,
 )
 

@@ -4,12 +4,50 @@ API reference: https://docs.fireworks.ai/api-reference/introduction
 Messages: https://docs.fireworks.ai/tools-sdks/anthropic-compatibility
 
 Models are named by resource: ``accounts/fireworks/models/…``.
+
+Each model of speech has a host of its own: https://docs.fireworks.ai/guides/querying-asr-models
 """
 
-from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
+from gateway_core import (
+    Call,
+    Credential,
+    Kind,
+    Model,
+    Price,
+    ProviderSpec,
+    Service,
+    ServiceExchange,
+    Target,
+    hookimpl,
+)
 from gateway_providers import openai_compatible
+from gateway_providers.services import PassThroughService, seconds
 
 SHARED = "accounts/fireworks/models/"
+TURBO = "whisper-v3-turbo"
+HOSTS = ("audio-prod.api.fireworks.ai", "audio-turbo.api.fireworks.ai")
+
+
+class Transcription:
+    """Sends a recording to the host of its model."""
+
+    def __init__(self) -> None:
+        self._usual, self._turbo = (
+            PassThroughService(
+                "/audio/transcriptions", units=seconds, base_url=f"https://{host}/v1"
+            )
+            for host in HOSTS
+        )
+
+    def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
+        service = self._turbo if target.model.id == TURBO else self._usual
+        return service.open(call, target, credential)
+
+
+def ear(id: str, minute: float) -> Model:
+    """A model at US dollars for each minute: https://fireworks.ai/pricing"""
+    return Model(id, kind=Kind.TRANSCRIPTION, price=Price(units={"seconds": minute / 60}))
+
 
 FIREWORKS = openai_compatible(
     ProviderSpec(
@@ -30,7 +68,11 @@ FIREWORKS = openai_compatible(
             Model("nomic-ai/nomic-embed-text-v1.5", kind=Kind.EMBEDDING, price=Price(input=0.008)),
             Model("fireworks/qwen3-embedding-8b", kind=Kind.EMBEDDING, price=Price(input=0.1)),
             Model("fireworks/qwen3-reranker-8b", kind=Kind.RERANK),
+            ear("whisper-v3", 0.0015),
+            ear(TURBO, 0.0009),
         ),
+        hosts=HOSTS,
+        services=(Service(Kind.TRANSCRIPTION, Transcription()),),
         options={
             "max_tokens": True,
             "reasoning_content": "reasoning_content",

@@ -5,6 +5,10 @@ Models: https://ai.google.dev/gemini-api/docs/models
 """
 
 from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, hookimpl
 from gateway_providers.services import GENERATIVE, chat_search_model, generative_search
@@ -61,6 +65,29 @@ GEMINI = ProviderSpec(
 )
 
 
+class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Settings of Google Gemini."""
+
+    speech_timeout_ms: Annotated[
+        Annotated[int, Meta(ge=1, le=3_600_000)],
+        Meta(
+            description="How long speech may take.",
+            extra={"variable": "GEMINI_NATIVE_TTS_FETCH_TIMEOUT_MS"},
+        ),
+    ] = 45_000
+
+
 @hookimpl
-def register_providers() -> list[ProviderSpec]:
-    return [GEMINI]
+def register_settings() -> type[Settings]:
+    return Settings
+
+
+@hookimpl
+def register_providers(settings: Settings) -> list[ProviderSpec]:
+    services = (
+        replace(each, timeout=settings.speech_timeout_ms / 1000)
+        if each.kind == Kind.SPEECH
+        else each
+        for each in GEMINI.services
+    )
+    return [replace(GEMINI, services=tuple(services))]

@@ -10,6 +10,9 @@ from urllib.parse import quote
 from gateway_core import Auth, Kind, ProviderSpec, Service, hookimpl
 from gateway_providers.services import JsonService, Question, fetch_model
 
+SLOW = 30.0
+"""Seconds: a browser renders the page."""
+
 
 def path(question: Question) -> str:
     return f"/{quote(str(question.members['url']), safe='')}"
@@ -41,7 +44,13 @@ JINA_READER = ProviderSpec(
     base_url="https://r.jina.ai",
     auth=Auth(type="optional", scheme="bearer"),
     models=(fetch_model(0.0),),
-    services=(Service(Kind.FETCH, JsonService(path=path, write=write, read=read, method="GET")),),
+    services=(
+        Service(
+            Kind.FETCH,
+            JsonService(path=path, write=write, read=read, method="GET"),
+            timeout=SLOW,
+        ),
+    ),
 )
 
 

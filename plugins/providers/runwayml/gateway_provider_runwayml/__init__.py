@@ -11,6 +11,7 @@ from urllib.parse import quote
 from gateway_core import Auth, Kind, Model, Price, ProviderSpec, Service, UpstreamError, hookimpl
 from gateway_providers.services import (
     Again,
+    Cancel,
     JsonService,
     Question,
     Size,
@@ -56,7 +57,8 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
         return show_bytes(answer)
     match answer.get("status"):
         case None:  # The answer to the submission.
-            return Again(path=f"/tasks/{quote(answer['id'], safe='')}")
+            task = f"/tasks/{quote(answer['id'], safe='')}"
+            return Again(path=task, cancel=Cancel(path=task))
         case "SUCCEEDED":
             return show_address(question, answer["output"][0])
         case "FAILED" | "CANCELLED" as status:

@@ -18,19 +18,24 @@ from gateway_providers.services import (
     search_model,
 )
 
+from .countries import country_of
+
 
 def write_search(question: Question) -> Mapping[str, Any]:
     search = read_search(
         question, usual=5, most=20, carries=("country", "time_range", "domain_filter")
     )
+    # The vendor boosts a country among general results only.
+    country = None if search.is_news or not search.country else country_of(search.country)
+    if search.country and country is None:
+        question.losses.add("country")
     return present(
         query=search.query,
         max_results=search.limit,
         topic="news" if search.is_news else "general",
         include_domains=list(search.include),
         exclude_domains=list(search.exclude),
-        # The vendor boosts a country among general results only.
-        country=None if search.is_news or not search.country else search.country.lower(),
+        country=country,
         time_range=search.span,
         include_raw_content=search.wants_text or None,
     )

@@ -23,12 +23,16 @@ class ServiceSample(Struct, frozen=True, kw_only=True):
     request_type: str = JSON
     form: tuple[FormPart, ...] = ()
     """The client's form in the place of a body; a field ``model`` gets the model's name."""
+    before: tuple[bytes, ...] = ()
+    """What the vendor answers before that, as JSON: to the submission of a job, to looks at it."""
     reply: bytes
-    """The vendor's whole answer, with status 200."""
+    """The vendor's whole answer, with status 200; of a job the last one."""
     reply_type: str = JSON
     """Its media type."""
     is_json: bool = True
     """Whether an answer that is no JSON is a broken one."""
+    named_as: str | None = None
+    """What names the model to the vendor where that is not its id, such as a path of its own."""
     stream: bool = False
     usage: Usage | None = None
     """What the answer reports; ``None`` when it reports nothing."""

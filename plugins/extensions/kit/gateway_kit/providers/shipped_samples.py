@@ -5,8 +5,8 @@
 ```
 
 The keys are kinds, with a slash and the action where it is not the main one. ``null`` leaves a
-service out that the kit cannot exercise, such as one that takes several requests. What a sample
-does not say is as in the usual one of its kind.
+service out that the kit cannot exercise. What a sample does not say is as in the usual one of its
+kind. A job's earlier answers, to its submission and to looks at it, are in ``before``.
 """
 
 from base64 import b64decode
@@ -31,12 +31,16 @@ class ShippedSample(Struct, frozen=True, forbid_unknown_fields=True):
 
     request: Mapping[str, Any] | None = None
     """The client's members, without ``model``."""
+    before: tuple[Any, ...] = ()
+    """The vendor's JSON of the answers before ``reply``."""
     reply: Any = None
     """The vendor's JSON, or base64 of its bytes where ``reply_type`` is another type."""
     reply_type: str = JSON
     usage: Usage | UnsetType | None = UNSET
     """``null`` for a vendor that reports nothing."""
     shown: tuple[str, ...] | None = None
+    named_as: str | None = None
+    """What names the model to the vendor where that is not its id."""
 
 
 _read = msgspec.json.Decoder(dict[str, ShippedSample | None]).decode
@@ -60,7 +64,13 @@ def sample_of(kind: str, written: ShippedSample) -> ServiceSample:
     is_json = written.reply_type == JSON
     reply = msgspec.json.encode(written.reply) if is_json else b64decode(written.reply)
     usual = SAMPLES.get(kind, ServiceSample(reply=reply))
-    changed: dict[str, Any] = {"reply": reply, "reply_type": written.reply_type, "is_json": is_json}
+    changed: dict[str, Any] = {
+        "before": tuple(map(msgspec.json.encode, written.before)),
+        "reply": reply,
+        "reply_type": written.reply_type,
+        "is_json": is_json,
+        "named_as": written.named_as,
+    }
     if written.request is not None:
         changed["request"] = msgspec.json.encode({"model": "MODEL", **written.request})
     if written.usage is not UNSET:

@@ -71,7 +71,7 @@ def torn_answer_cases(call: ServiceCall) -> Iterator[Case]:
 
     async def apart(harness: ProviderHarness) -> None:
         expected = whole(call)
-        first, second = call.open(), call.open()
+        first, second = call.answering(), call.answering()
         for each in (first, second):
             each.read_head({"content-type": call.sample.reply_type})
         middle = len(reply) // 2
@@ -89,7 +89,7 @@ def torn_answer_cases(call: ServiceCall) -> Iterator[Case]:
 
 def whole(call: ServiceCall) -> ServiceResult:
     """The vendor's answer in one piece. Raises CaseFailed when it is taken for a failure."""
-    result = feed_all(call.open(), (call.sample.reply,), call.sample.reply_type)
+    result = feed_all(call.answering(), (call.sample.reply,), call.sample.reply_type)
     failure = result.exchange.failure
     if failure is not None:
         raise CaseFailed(f"a sound answer is a failure: {failure.message}")
@@ -100,7 +100,7 @@ def whole(call: ServiceCall) -> ServiceResult:
 def _expect_same(
     call: ServiceCall, pieces: tuple[bytes, ...], expected: ServiceResult, how: str
 ) -> None:
-    result = feed_all(call.open(), pieces, call.sample.reply_type)
+    result = feed_all(call.answering(), pieces, call.sample.reply_type)
     expect(result.exchange.failure is None, f"{how}, the answer is a failure")
     expect(_same(result.body, expected.body), f"{how}, the answer says {result.body[:200]!r}")
     same = result.exchange.usage == expected.exchange.usage

@@ -6,6 +6,7 @@ from gateway_core import TransportError
 from gateway_kit.case import Case, CaseFailed, expect
 
 from ..harness import ProviderHarness
+from ..service_samples import JSON
 from .service_call import ServiceCall, feed_all
 
 NOT_JSON: Mapping[str, bytes] = {
@@ -40,7 +41,7 @@ def junk_cases(call: ServiceCall) -> Iterator[Case]:
             _expect_failure(call, body, about)
 
     async def breaks_off(harness: ProviderHarness) -> None:
-        exchange = call.open()
+        exchange = call.answering()
         exchange.read_head({"content-type": sample.reply_type})
         exchange.feed(sample.reply[: len(sample.reply) // 2])
         exchange.fail(TransportError("The vendor broke off"))
@@ -66,7 +67,9 @@ def _carry(call: ServiceCall, body: bytes, about: str) -> bool:
     """Whether it is taken for a failure. Raises CaseFailed."""
     try:
         halves = body[: len(body) // 2], body[len(body) // 2 :]
-        result = feed_all(call.open(), halves, call.sample.reply_type)
+        if call.sample.before:  # the first answer of a job may be as odd as the last
+            feed_all(call.open(), halves, JSON)
+        result = feed_all(call.answering(), halves, call.sample.reply_type)
     except Exception as error:  # the plugin's code may raise anything; that is the failure
         raise CaseFailed(f"{about}: {type(error).__name__}: {error}") from error
     return result.exchange.failure is not None

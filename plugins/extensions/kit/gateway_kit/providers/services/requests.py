@@ -52,6 +52,25 @@ def request_cases(call: ServiceCall) -> Iterator[Case]:
         "Make each exchange anew from its call: keep nothing of one call for another.",
         lambda call, first: [] if call.request() == first else ["two equal calls differ"],
     )
+    if call.sample.before:
+        yield case(
+            "further requests",
+            "Ask on at declared addresses with the key, or at a public one without it.",
+            lambda call, first: [*step_faults(call)],
+        )
+
+
+def step_faults(call: ServiceCall) -> Iterator[str]:
+    """What is wrong with the requests that follow the first."""
+    for step in call.steps(call.open()):
+        request = step.request
+        yield from head_faults(call, request)
+        if not step.is_public:
+            yield from (*address_faults(call, request), *keys(call, request))
+        elif (secret := call.subject.account.secret) and any(
+            secret in text for text in (*request.headers.values(), unquote(request.url))
+        ):
+            yield f"the key goes to {request.url}"
 
 
 def body_of(request: UpstreamRequest) -> bytes:
@@ -108,12 +127,20 @@ def address_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]
 
 def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     model, prefixed = call.model.id, f"{call.subject.spec.id}/{call.model.id}"
-    said = body_of(request).decode("utf-8", "replace") + unquote(request.url)
-    said = said.replace("\\/", "/")
+    # A job may name it in a later request than its first.
+    requests = (request, *(step.request for step in call.steps(call.open())))
+    said = "\n".join(text for each in requests for text in texts_of(each))
     if prefixed in said:
         yield f"the model is sent as {prefixed}"
-    elif model not in said and call.service.kind not in _UNNAMED:
+    elif (call.sample.named_as or model) not in said and call.service.kind not in _UNNAMED:
         yield f"neither the URL nor the body names the model {model}"
+
+
+def texts_of(request: UpstreamRequest) -> Iterator[str]:
+    """Where a request may name its model."""
+    yield body_of(request).decode("utf-8", "replace").replace("\\/", "/")
+    yield unquote(request.url)
+    yield from request.headers.values()
 
 
 def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:

@@ -13,14 +13,15 @@ from gateway_core import (
     Model,
     Service,
     ServiceExchange,
+    Step,
     Target,
     UpstreamRequest,
 )
-from gateway_kit.case import Case, Run, expect
+from gateway_kit.case import Case, CaseFailed, Run, expect
 from gateway_kit.json_bodies import decode_members
 from gateway_providers.services import BytesService, JsonService
 
-from ..service_samples import SAMPLES, ServiceSample
+from ..service_samples import JSON, SAMPLES, ServiceSample
 from ..subject import ProviderUnderTest
 
 CLIENT_KEY = "sk-client-7733"
@@ -76,6 +77,23 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
             self.call(), Target(self.subject.spec, self.model), self.credential
         )
 
+    def steps(self, exchange: ServiceExchange) -> Iterator[Step]:
+        """What is asked after each answer but the last. Raises CaseFailed where nothing is."""
+        for reply in self.sample.before:
+            feed_all(exchange, (reply,), JSON)
+            failure, step = exchange.failure, exchange.following
+            expect(failure is None, f"{reply!r} is a failure: {failure and failure.message}")
+            if step is None:
+                raise CaseFailed(f"nothing is asked after {reply!r}")
+            yield step
+
+    def answering(self) -> ServiceExchange:
+        """An exchange that waits for the last answer. Raises CaseFailed."""
+        exchange = self.open()
+        for _ in self.steps(exchange):
+            pass
+        return exchange
+
     def request(self) -> UpstreamRequest:
         """The request to the vendor. Raises CaseFailed."""
         request: object = self.open().request
@@ -118,6 +136,8 @@ def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
     samples: dict[str, ServiceSample | None] = {**SAMPLES, **subject.samples}
     for service in subject.spec.services:
         name = name_of(service)
+        if service.is_assumed:
+            continue
         if isinstance(service.adapter, JsonService | BytesService) and name not in subject.samples:
             continue
         sample = samples.get(name)
