@@ -60,6 +60,8 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
     """Ids, case-folded, by provider: the only ones that the operator has left enabled."""
     pools: Mapping[str, ProxyPool] = {}
     """Proxy pools by id."""
+    proxy: Proxy | None = None
+    """The proxy of whatever has none of its own."""
     ended_sessions: frozenset[str] = frozenset()
     """Ids of sessions that were signed out of."""
     versions: Mapping[str, int]
@@ -100,8 +102,12 @@ def accounts_of(
     settings: Settings,
     registry: Registry,
     pools: Mapping[str, ProxyPool] = {},
+    proxy: Proxy | None = None,
 ) -> dict[str, tuple[Account, ...]]:
-    """Active accounts by provider, and a stand-in for providers that need none and have none."""
+    """Active accounts by provider, and a stand-in for providers that need none and have none.
+
+    ``proxy`` is that of accounts without one of their own.
+    """
     by_provider: dict[str, list[Account]] = {}
     has_saved = set()
     for connection in connections:
@@ -110,17 +116,17 @@ def accounts_of(
             has_saved.add(connection.provider)
         if connection.is_active and not connection.broken:
             by_provider.setdefault(connection.provider, []).append(
-                account_of(connection, settings, pools)
+                account_of(connection, pools, proxy)
             )
     for spec in registry.providers.values():
         # An account that is switched off or cannot be read must not turn into a call without one.
         if spec.id not in has_saved and is_keyless(spec, settings):
-            by_provider[spec.id] = [public_account(spec, settings)]
+            by_provider[spec.id] = [public_account(spec, proxy)]
     return {provider: tuple(accounts) for provider, accounts in by_provider.items()}
 
 
 def account_of(
-    connection: Connection, settings: Settings, pools: Mapping[str, ProxyPool] = {}
+    connection: Connection, pools: Mapping[str, ProxyPool] = {}, proxy: Proxy | None = None
 ) -> Account:
     secrets, data = connection.secrets, connection.provider_data
     secret = secrets.get("apiKey") or secrets.get("accessToken")
@@ -131,7 +137,7 @@ def account_of(
         provider=connection.provider,
         name=connection.name or connection.id,
         credential=Credential(connection_id=connection.id, secret=secret, data=shown),
-        proxy=proxy_of(data, settings, pools),
+        proxy=proxy_of(data, pools, proxy),
         state=connection.data,
     )
 
@@ -142,14 +148,14 @@ def is_keyless(spec: ProviderSpec, settings: Settings) -> bool:
     )
 
 
-def public_account(spec: ProviderSpec, settings: Settings) -> Account:
+def public_account(spec: ProviderSpec, proxy: Proxy | None = None) -> Account:
     identity = f"{spec.id}:{PUBLIC}"
     return Account(
         id=identity,
         provider=spec.id,
         name=spec.name,
         credential=Credential(connection_id=identity),
-        proxy=proxy_of({}, settings),
+        proxy=proxy,
     )
 
 

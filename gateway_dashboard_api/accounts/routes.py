@@ -274,7 +274,7 @@ async def list_upstream_models(admin: AdminContext, request: Request) -> Respons
     if connection.broken:
         raise BadRequest(BROKEN)
     spec = admin.spec(connection.provider)
-    account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools)
+    account = account_of(connection, admin.snapshot.pools, admin.snapshot.proxy)
     models = None
     if spec is not None:
         try:

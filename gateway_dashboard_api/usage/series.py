@@ -295,8 +295,8 @@ class Collected:
 
     def listed(self, timeline: Timeline) -> tuple[Point, ...]:
         empty = Running().point
-        found = {name: running.point for name, running in self.points.items()}
-        return tuple(found.get(name, empty) for name in timeline.names)
+        points = {name: running.point for name, running in self.points.items()}
+        return tuple(points.get(name, empty) for name in timeline.names)
 
     def series(self, timeline: Timeline) -> GroupSeries:
         return GroupSeries(

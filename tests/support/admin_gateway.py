@@ -24,7 +24,7 @@ from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 from gateway_files import plugin as files
 from gateway_realtime import plugin as realtime
@@ -96,7 +96,7 @@ class AdminGateway:
         """A second vendor, at another origin."""
 
     @property
-    def core(self) -> Core:
+    def core(self) -> Collaborators:
         return self.gateway.core
 
     async def call(

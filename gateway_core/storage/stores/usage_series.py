@@ -69,7 +69,7 @@ class UsageSeries:
             await self._sums.follow()
             table, unit = SUMS, f" AND unit = '{span.unit}'"
         keys, columns = ", ".join(("at", *by)), (*TOOK, *FIRST) if times else ()
-        found = await self._database.fetch(
+        fetched = await self._database.fetch(
             f"SELECT {keys}, {_ERRORS}, {totals((*FIGURES, *columns))} FROM {table} AS t "
             f"WHERE at >= :since AND at < :until{unit}{filter_sql(parts)} "
             f"GROUP BY {keys} ORDER BY at",
@@ -77,7 +77,7 @@ class UsageSeries:
             until=span.until,
             **parts,
         )
-        return [_slot(row, by) for row in found]
+        return [_slot(row, by) for row in fetched]
 
 
 def _slot(row: Row, by: Sequence[str]) -> Slot:

@@ -22,7 +22,7 @@ async def check_connection(
     admin: AdminContext, connection: Connection, owner: Owner, path: str, limit: float
 ) -> Checked:
     """Check a stored account, active or not."""
-    account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools)
+    account = account_of(connection, admin.snapshot.pools, admin.snapshot.proxy)
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
         return await time_proof(_refuse(BadRequest(BROKEN)), account.credential, limit)
@@ -70,5 +70,5 @@ def build_candidate(
         credential=Credential(
             connection_id=identity, secret=key or None, data=MappingProxyType(dict(data))
         ),
-        proxy=proxy_of(data, admin.snapshot.settings, admin.snapshot.pools),
+        proxy=proxy_of(data, admin.snapshot.pools, admin.snapshot.proxy),
     )
