@@ -1,4 +1,4 @@
-"""The proxy that the process's variables name carries vendor calls, unless another is configured."""
+"""The proxy that the variables name carries vendor calls, unless another is configured."""
 
 from pathlib import Path
 
