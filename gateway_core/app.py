@@ -148,7 +148,8 @@ async def _collaborators(
     await recover(data_dir.journal, stores.usage)
     stored = await stores.plugin_settings.all()
     settings = plugins.settings_of(loaded, environment.variables, program, stored)
-    built = registry.build(loaded, settings, trusted=frozenset(environment.trust_plugins))
+    limit, trusted = environment.plugin_timeout_ms / 1000, frozenset(environment.trust_plugins)
+    built = registry.build(loaded, settings, trusted=trusted, limit=limit)
     check_supported(environment.variables, variables_read(built.providers.values()))
     await adopt(stores.connections, built.providers.values(), environment)
 
@@ -329,7 +330,8 @@ def _routes(
 ) -> Iterator[tuple[str, Guarded]]:
     """The plugins' routes. One that does not say who may use it is left out, and told."""
     hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)
-    for name, route in plugins.answers(hook, problems, partial(_given, core, hosts)):
+    arguments, limit = partial(_given, core, hosts), core.environment.plugin_timeout_ms / 1000
+    for name, route in plugins.answers(hook, problems, arguments, limit=limit):
         try:
             is_sound = _is_sound(route)
             served = route if name in trusted or not is_sound else fenced(name, route)

@@ -263,7 +263,12 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
         ),
     ] = ()
     plugin_timeout_ms: Annotated[
-        int, variable("GATEWAY_PLUGIN_TIMEOUT_MS", "How long a plugin may take to load.", SOME_MS)
+        int,
+        variable(
+            "GATEWAY_PLUGIN_TIMEOUT_MS",
+            "How long a plugin may take to load, and for each of its hooks.",
+            SOME_MS,
+        ),
     ] = 10_000
     variables: Mapping[str, str] = {}
     """Every variable of the process that is not blank, as it stands."""

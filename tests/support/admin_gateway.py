@@ -17,7 +17,7 @@ import gateway_format_openai_responses
 import gateway_provider_echo
 import httpx2
 from fake_vendor import Asked, FakeVendor, Said
-from served_gateway import vendor_plugin
+from served_gateway import PATIENT, vendor_plugin
 
 from gateway_batches import plugin as batches
 from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
@@ -208,7 +208,7 @@ async def opened(
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
         plugins |= {"files": files, "batches": batches, "realtime": realtime}
         plugins |= more
-        environment = from_environ({"DATA_DIR": str(data_dir), **variables})
+        environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
         gateway = await stack.enter_async_context(
             Gateway.open(environment, extra_plugins=plugins, installed_plugins=False, clock=clock)
         )
