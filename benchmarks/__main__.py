@@ -39,7 +39,7 @@ Part = Callable[[Stage, Results], Results]
 
 def main() -> int:
     """Run one command and return the exit code."""
-    words = _parser().parse_args()
+    words = argument_parser().parse_args()
     _raise_file_limit()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that children end too
     try:
@@ -50,7 +50,7 @@ def main() -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True)
     run = _command(commands, "run", _run, "everything; writes results/latest.json and README.md")

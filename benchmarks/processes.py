@@ -144,12 +144,12 @@ def _answers(port: int, health: str | None) -> bool:
 
 def tree(pid: int) -> list[int]:
     """A process and all below it."""
-    found = [pid]
-    for parent in found:
+    pids = [pid]
+    for parent in pids:
         with contextlib.suppress(OSError):
             for thread in Path(f"/proc/{parent}/task").iterdir():
-                found += map(int, (thread / "children").read_text().split())
-    return found
+                pids += map(int, (thread / "children").read_text().split())
+    return pids
 
 
 def cpu_seconds(pid: int) -> float:
@@ -194,5 +194,5 @@ def memory(pid: int) -> Memory:
 def memory_of(status: str) -> Memory:
     """The memory in the text of /proc/<pid>/status."""
     lines = (line.split() for line in status.splitlines())
-    found = {words[0].rstrip(":"): int(words[1]) / 1024 for words in lines if words[2:] == ["kB"]}
-    return Memory(**{name: found.get(line, 0.0) for line, name in MEMORY_LINES.items()})
+    sizes = {words[0].rstrip(":"): int(words[1]) / 1024 for words in lines if words[2:] == ["kB"]}
+    return Memory(**{name: sizes.get(line, 0.0) for line, name in MEMORY_LINES.items()})

@@ -69,7 +69,7 @@ def _summary(file: Path, mode: str, answers: int, top: int) -> str:
 def _short(line: str) -> str:
     """A line without uninformative folders."""
     for before, after in ((f"{ROOT}/", ""), ("/site-packages/", "…/")):
-        head, found, rest = line.rpartition(before)
-        if found:
+        head, separator, rest = line.rpartition(before)
+        if separator:
             line = head[: len(head) - len(head.split(" ")[-1])] + after + rest
     return line

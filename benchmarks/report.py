@@ -154,9 +154,9 @@ def _lifetime(results: Results) -> str:
             (f"after {life.late_answers:,} more", f"{life.late:.1f} MiB"),
         ]
     for each in results.workers:
-        told = (
+        notes = (
             f"{each.one:.0f} and {each.two:.0f}: {each.ratio:.2f} times; "
             f"an answer costs {each.cost_one:.0f} and {each.cost_two:.0f} µs"
         )
-        rows.append((f"{each.mode}: answers/s with 1 and 2 workers, {each.where}", told))
+        rows.append((f"{each.mode}: answers/s with 1 and 2 workers, {each.where}", notes))
     return table(("what", "measured"), rows)

@@ -71,13 +71,13 @@ def _processor() -> str:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    figures = {}
     for name in DISTRIBUTIONS:
         try:
-            found[name] = version(name)
+            figures[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed"
-    return {**found, "nginx": _said("nginx", "-v"), "gcc": _said("gcc", "--version")}
+            figures[name] = "not installed"
+    return {**figures, "nginx": _said("nginx", "-v"), "gcc": _said("gcc", "--version")}
 
 
 def _said(program: str, argument: str) -> str:

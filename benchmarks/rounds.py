@@ -141,14 +141,14 @@ _TIMES = ("p50", "p99", "first50", "first99")
 
 def _compared(own: Sequence[Sample], samples: Mapping[str, Sequence[Sample]]) -> dict[str, Any]:
     """Beside nginx and direct, round by round, where they took part."""
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, yardstick in (("to_nginx", NGINX), ("to_bare_nginx", BARE_NGINX)):
         if beside := samples.get(yardstick.name):
-            found[name] = ratio([s.cpu for s in own], [s.cpu for s in beside])
+            figures[name] = ratio([s.cpu for s in own], [s.cpu for s in beside])
     if beside := samples.get(DIRECT.name):
         pairs = zip(own, beside, strict=True)
-        found["added_p50"] = _median(a.load.p50 - b.load.p50 for a, b in pairs)
-    return found
+        figures["added_p50"] = _median(a.load.p50 - b.load.p50 for a, b in pairs)
+    return figures
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> float | None:

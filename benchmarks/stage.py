@@ -75,13 +75,13 @@ class Stage:
             return
         program, *rest = (filled(word, words) for word in peer.command)
         command = [program if "/" in program else found(program, _package(program)), *rest]
-        given = {name: filled(text, words) for name, text in peer.variables.items()}
+        filled_in = {name: filled(text, words) for name, text in peer.variables.items()}
         with run_process(
             command,
             int(str(words["port"])),
             where or self.cores.measured,
             self.folder / f"{self._count}.log",
-            variables={**given, **variables},
+            variables={**filled_in, **variables},
             health=peer.health,
         ) as started:
             yield RunningPeer(peer, words, started)

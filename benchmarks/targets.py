@@ -51,7 +51,7 @@ _RATIOS = (
 
 def targets(results: Results) -> list[Target]:
     """Every target that this run can judge."""
-    found = (
+    parts = (
         *_ratios(results),
         *_limited(results),
         *_latency(results),
@@ -60,7 +60,7 @@ def targets(results: Results) -> list[Target]:
         *_lifetime(results),
         *_growth(results),
     )
-    return [target for target in found if target.measured is not None]
+    return [target for target in parts if target.measured is not None]
 
 
 def _line(results: Results, mode: str, peer: str, connections: int) -> Line | None:

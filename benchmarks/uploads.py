@@ -127,9 +127,9 @@ def _port(process: "subprocess.Popen[str]") -> int:
 def _peak(pid: int) -> float:
     """The most memory a process has had resident, MiB."""
     status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    assert found is not None
-    return int(found[1]) / 1024
+    match = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert match is not None
+    return int(match[1]) / 1024
 
 
 if __name__ == "__main__":

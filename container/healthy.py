@@ -18,10 +18,10 @@ SECONDS = 3.0
 def address() -> str:
     """Where the gateway has written down that it listens, and else where it does by default."""
     try:
-        told = Path(os.environ["DATA_DIR"], "gateway.address").read_text("utf-8").strip()
+        written = Path(os.environ["DATA_DIR"], "gateway.address").read_text("utf-8").strip()
     except (OSError, KeyError):
-        told = ""
-    return told or f"http://127.0.0.1:{os.environ.get('PORT') or 20128}"
+        written = ""
+    return written or f"http://127.0.0.1:{os.environ.get('PORT') or 20128}"
 
 
 def connection(url: str) -> HTTPConnection:
@@ -41,15 +41,15 @@ def connection(url: str) -> HTTPConnection:
 def main() -> int:
     """The exit code: 0 for a gateway that answers, 1 for any other."""
     url = address()
-    asked = connection(url)
+    client = connection(url)
     try:
-        asked.request("GET", "/api/health")
-        status = asked.getresponse().status
+        client.request("GET", "/api/health")
+        status = client.getresponse().status
     except (OSError, HTTPException) as error:
         print(f"{url} does not answer: {error}")
         return 1
     finally:
-        asked.close()
+        client.close()
     print(f"{url} answers {status}")
     return 0 if status == 200 else 1
 

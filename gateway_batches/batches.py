@@ -3,7 +3,7 @@
 from functools import partial
 from weakref import WeakValueDictionary
 
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_files.ids import SortableIds
 from gateway_files.store import FileLimits, FileStore
 
@@ -25,7 +25,7 @@ _known: WeakValueDictionary[int, "Batches"] = WeakValueDictionary()
 class Batches:
     """Made once for a gateway, by ``batches_of``."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Collaborators) -> None:
         self.core = core
         self.store = BatchStore(core.stores.database)
         self.files = FileStore(core.data_dir.path, lambda: _UNLIMITED, core.clock)
@@ -52,13 +52,13 @@ class Batches:
         return len(self.core.in_flight) - self.calls.running
 
 
-def settings_of(core: Core) -> BatchSettings:
+def settings_of(core: Collaborators) -> BatchSettings:
     """The settings in force."""
     found = core.plugin_settings.current(PLUGIN)
     return found if isinstance(found, BatchSettings) else BatchSettings()
 
 
-def batches_of(core: Core) -> Batches:
+def batches_of(core: Collaborators) -> Batches:
     """The batches of a gateway, the same for everything in it. Raises OSError."""
     batches = _known.get(id(core))
     if batches is None:

@@ -12,7 +12,7 @@ from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.http.models import probed
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_files.ids import check_id
 
 from .batch import ENDPOINTS, Batch
@@ -39,7 +39,7 @@ class BatchBody(Struct, frozen=True, kw_only=True):
     metadata: dict[str, str] | None = None
 
 
-def routes(core: Core) -> list[Guarded]:
+def routes(core: Collaborators) -> list[Guarded]:
     """Building them reads nothing from ``core``."""
     batches = CompletionBatches(core, "completions", MOST_LISTED)
     one, cancel = f"{PATH}/{{id}}", f"{PATH}/{{id}}/cancel"

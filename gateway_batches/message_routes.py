@@ -14,7 +14,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.credentials import own_origin
 from gateway_core.pipeline.client_response import headers_of
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.error_bodies import write_error
 
 from .batch import Batch
@@ -56,7 +56,7 @@ _EXAMPLE = {
 }
 
 
-def routes(core: Core) -> list[Guarded]:
+def routes(core: Collaborators) -> list[Guarded]:
     """Building them reads nothing from ``core``."""
     batches = MessageBatches(core, "messages", MOST_LISTED)
     one = f"{PATH}/{{id}}"

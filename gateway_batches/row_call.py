@@ -9,7 +9,7 @@ from gateway_core.contracts.wire import WireFormat
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.peers import UNKNOWN, Peer
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.inner_call import InnerAnswer, call_inside
 from gateway_core.pipeline.request_head import EndpointRoute
 from gateway_files.store import LOCAL
@@ -30,7 +30,7 @@ _PEER = Peer(UNKNOWN, via_proxy=False, is_loopback=False)
 class RowCalls:
     """Sends rows of batches through the pipeline."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Collaborators) -> None:
         self._core = core
         self.running = 0
         """Rows in the pipeline at this moment."""
@@ -67,7 +67,7 @@ class RowCalls:
         return route
 
 
-def caller_of(core: Core, batch: Batch) -> Caller:
+def caller_of(core: Collaborators, batch: Batch) -> Caller:
     """The batch's owner as a caller; with a key that is gone, paused or expired one that is
     refused."""
     if batch.owner == LOCAL:

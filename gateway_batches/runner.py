@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from gateway_core.contracts.errors import Unavailable
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.model_resolver import MAX_NAME
 from gateway_core.storage.errors import StorageFull, StorageUnavailable
 from gateway_core.storage.failure_log import FailureLog
@@ -67,7 +67,7 @@ class Settled(Struct, frozen=True):
 class RunContext(Struct, frozen=True, kw_only=True):
     """What all batches of a process are run with."""
 
-    core: Core
+    core: Collaborators
     store: BatchStore
     calls: RowCalls
     pace: Pace

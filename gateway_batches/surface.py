@@ -27,7 +27,7 @@ from gateway_core.identity.access import Access
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.credentials import CALLER, check_key
 from gateway_core.pipeline.client_response import ClientGone, headers_of
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.error_bodies import service_error
 from gateway_core.pipeline.request_body import Reserve, decode, unlimited, whole_body
 from gateway_core.pipeline.request_head import is_json
@@ -62,7 +62,7 @@ class PageQuery(Struct, frozen=True, kw_only=True):
 class SurfaceRoutes:
     """The routes of one surface."""
 
-    def __init__(self, core: Core, surface: Surface, most_listed: int) -> None:
+    def __init__(self, core: Collaborators, surface: Surface, most_listed: int) -> None:
         """``most_listed`` is the longest page of a list. Reads nothing from ``core``."""
         self.core, self.surface, self.most_listed = core, surface, most_listed
 

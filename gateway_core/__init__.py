@@ -103,6 +103,7 @@ from .contracts.sockets import (
 from .contracts.usage import Price, Usage
 from .contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
 from .contracts.wire import (
+    Answered,
     ClientSide,
     Counting,
     Endpoint,
@@ -131,6 +132,7 @@ __all__ = [
     "REPLY",
     "Access",
     "Adapter",
+    "Answered",
     "AnyPart",
     "Auth",
     "BadRequest",

@@ -62,6 +62,7 @@ from .storage.journal import Journal, recover
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
 from .upstream.egress_policy import EgressPolicy
+from .upstream.proxies import environment_proxy
 from .upstream.reachability import Reachability
 from .upstream.transport import Network, TransportLimits
 
@@ -147,13 +148,15 @@ async def _collaborators(
     await recover(data_dir.journal, stores.usage)
     stored = await stores.plugin_settings.all()
     settings = plugins.settings_of(loaded, environment.variables, program, stored)
-    found = registry.build(loaded, settings, trusted=frozenset(environment.trust_plugins))
-    check_supported(environment.variables, variables_read(found.providers.values()))
-    await adopt(stores.connections, found.providers.values(), environment)
+    limit, trusted = environment.plugin_timeout_ms / 1000, frozenset(environment.trust_plugins)
+    built = registry.build(loaded, settings, trusted=trusted, limit=limit)
+    check_supported(environment.variables, variables_read(built.providers.values()))
+    await adopt(stores.connections, built.providers.values(), environment)
 
     prices = Prices(clock)
     keys = _key_table(environment, data_dir, stores)
-    loader = SnapshotLoader(stores, found, prices, settings, keys)
+    proxy = environment_proxy(environment)
+    loader = SnapshotLoader(stores, built, prices, settings, keys, proxy)
     state = RuntimeState(snapshot=await loader.load())
     if network is None:
         network = Network(_limits(environment), refuse=listens_on)
@@ -180,16 +183,16 @@ async def _collaborators(
 
     # Before any plugin sees an account, it is known where the account may lead.
     egress_policy = EgressPolicy(owner)
-    egress_policy.learn(found.providers.values())
+    egress_policy.learn(built.providers.values())
     egress_policy.learn_accounts(_credentials(state.snapshot))
-    installed = tuple(zip(found.interceptor_plugins, found.interceptors, strict=True))
+    installed = tuple(zip(built.interceptor_plugins, built.interceptors, strict=True))
     interceptors = Interceptors(installed, leave_out)
     journal = Journal(data_dir.journal, secrets.token_hex(8))
     stack.callback(journal.close)
     spent = stores.key_usage.spent
     if shares_data:
         spent = SharedSpending(stores.key_usage, data_dir.journal, journal.name).spent
-    limits = KeyLimits(spent, lambda: ledger.paused(), lambda: ledger.waiting, clock)
+    limits = KeyLimits(spent, lambda: ledger.paused(), lambda: ledger.unwritten(), clock)
     observe = interceptors.after if installed else None
     ledger = Ledger(stores.usage.insert_many, journal, prices, observe, count=limits.record)
     request_log = RequestLog(stores.request_details, extent_of_log)
@@ -235,7 +238,7 @@ async def _collaborators(
         new_id=RequestIds(),
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,
-        manifest=manifest.document(found.providers.values()),
+        manifest=manifest.document(built.providers.values()),
         shares_data=shares_data,
         amend=amend,
         refresh=refresh,
@@ -294,8 +297,8 @@ async def _extensions(stack: AsyncExitStack, core: Collaborators, loaded: Loaded
         try:
             await lifespan.enter()
         except PluginFailed as failure:
-            told = _without_secrets(core, plugin, f"lifespan failed: {failure}")
-            plugins.report(problems, Problem(plugin, told, fatal=True))
+            message = _without_secrets(core, plugin, f"lifespan failed: {failure}")
+            plugins.report(problems, Problem(plugin, message, fatal=True))
     if problems:
         core.amend(partial(registry.with_problems, problems=problems))
     failed = {problem.plugin for problem in problems if problem.fatal}
@@ -327,19 +330,20 @@ def _routes(
 ) -> Iterator[tuple[str, Guarded]]:
     """The plugins' routes. One that does not say who may use it is left out, and told."""
     hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)
-    for name, route in plugins.answers(hook, problems, partial(_given, core, hosts)):
+    arguments, limit = partial(_given, core, hosts), core.environment.plugin_timeout_ms / 1000
+    for name, route in plugins.answers(hook, problems, arguments, limit=limit):
         try:
             is_sound = _is_sound(route)
             served = route if name in trusted or not is_sound else fenced(name, route)
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # the route is the plugin's
-            told = f"a route is not served: reading it raised {type(error).__name__}"
-            plugins.report(problems, Problem(name, told))
+            message = f"a route is not served: reading it raised {type(error).__name__}"
+            plugins.report(problems, Problem(name, message))
             continue
         if is_sound:
             yield name, served
         else:
-            told = f"a route that is not Guarded is not served: {type(route).__name__}"
-            plugins.report(problems, Problem(name, told))
+            message = f"a route that is not Guarded is not served: {type(route).__name__}"
+            plugins.report(problems, Problem(name, message))
 
 
 def _is_sound(route: object) -> bool:

@@ -12,7 +12,7 @@ from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.credentials import CALLER
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.storage.stores import Stores
 
@@ -23,7 +23,9 @@ from .login.state import LoginState
 class AdminContext:
     """What the admin API of one gateway works with."""
 
-    def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, core: Collaborators, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self.core = core
         self.login = LoginState(core, monotonic)
         self._writing = asyncio.Lock()

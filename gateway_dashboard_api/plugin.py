@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gateway_core import hookimpl
 from gateway_core.http.operations import Guarded
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.plugin_host import Host
 
 from .accounts import groups as account_groups
@@ -74,7 +74,7 @@ def register_routes(host: Host) -> list[Guarded]:
     return routes_of(host.core)
 
 
-def routes_of(core: Core) -> list[Guarded]:
+def routes_of(core: Collaborators) -> list[Guarded]:
     """Every route of the admin API. Building them reads nothing from ``core``."""
     admin = AdminContext(core)
     return [route for routes in _ROUTES for route in routes(admin)]

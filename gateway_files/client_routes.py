@@ -17,7 +17,7 @@ from gateway_core.identity.access import Access
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.credentials import CALLER, check_key
 from gateway_core.pipeline.client_response import ClientGone
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 
 from .ranges import Unsatisfiable
 from .store import LOCAL
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 def client_route(
-    core: Core,
+    core: Collaborators,
     path: str,
     handler: Handler,
     purpose: str,

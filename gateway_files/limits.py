@@ -2,7 +2,7 @@
 
 from weakref import WeakValueDictionary
 
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 
 from .store import FileLimits, FileStore
 
@@ -10,7 +10,7 @@ _stores: WeakValueDictionary[int, FileStore] = WeakValueDictionary()
 """By the identity of their gateway, which lives as long as its store does."""
 
 
-def store_of(core: Core) -> FileStore:
+def store_of(core: Collaborators) -> FileStore:
     """The store of a gateway, the same for everything in it. Raises OSError."""
     store = _stores.get(id(core))
     if store is None:
@@ -19,7 +19,7 @@ def store_of(core: Core) -> FileStore:
     return store
 
 
-def limits_of(core: Core) -> FileLimits:
+def limits_of(core: Collaborators) -> FileLimits:
     """Process variables win over settings."""
     environment, settings = core.environment, core.snapshot.settings
     return FileLimits(

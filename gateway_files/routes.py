@@ -13,7 +13,7 @@ from gateway_core.http.models import probed
 from gateway_core.http.operations import FORM, Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.pipeline.client_response import headers_of
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.exchanges import encode_losses
 
 from .client_routes import client_route
@@ -51,7 +51,7 @@ class FileForm(Struct, frozen=True, kw_only=True):
     purpose: str = PURPOSE
 
 
-def routes(core: Core) -> list[Guarded]:
+def routes(core: Collaborators) -> list[Guarded]:
     """Building them reads nothing from ``core``."""
     files = Files(core)
     one, content = "/v1/files/{id}", "/v1/files/{id}/content"
@@ -77,7 +77,7 @@ def routes(core: Core) -> list[Guarded]:
 class Files:
     """Answers from the store."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Collaborators) -> None:
         self._core = core
 
     @cached_property

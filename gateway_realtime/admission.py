@@ -13,7 +13,7 @@ from gateway_core.identity.access import Access, permit
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.credentials import check_key, is_same_origin, own_origin
 from gateway_core.identity.peers import PEER, host_of_url, is_loopback
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 
 from .events import error_event
 from .socket import ClientSocket
@@ -28,7 +28,7 @@ REFUSED, PROBE_FAILED = 4001, 1011
 log = logging.getLogger(__name__)
 
 
-async def admit(core: Core, socket: ClientSocket) -> Caller | None:
+async def admit(core: Collaborators, socket: ClientSocket) -> Caller | None:
     """Accept a socket and check its caller; ``None`` if it is closed again."""
     if is_foreign_page(core, socket):
         await socket.deny(Forbidden("Pages of another origin need a key", code="foreign_origin"))
@@ -38,7 +38,7 @@ async def admit(core: Core, socket: ClientSocket) -> Caller | None:
     return await readmit(core, socket)
 
 
-async def readmit(core: Core, socket: ClientSocket) -> Caller | None:
+async def readmit(core: Collaborators, socket: ClientSocket) -> Caller | None:
     """Check the caller of an open socket, whose key may have been paused, changed or deleted."""
     try:
         return identify(core, socket)
@@ -54,7 +54,7 @@ async def readmit(core: Core, socket: ClientSocket) -> Caller | None:
     return None
 
 
-def identify(core: Core, socket: ClientSocket) -> Caller:
+def identify(core: Collaborators, socket: ClientSocket) -> Caller:
     """Whoever is at the other end now. Raises Unauthorized."""
     caller = caller_of(core, socket)
     permit(Access.INFERENCE, caller)
@@ -62,7 +62,7 @@ def identify(core: Core, socket: ClientSocket) -> Caller:
     return caller
 
 
-def caller_of(core: Core, socket: ClientSocket) -> Caller:
+def caller_of(core: Collaborators, socket: ClientSocket) -> Caller:
     """The caller, whether or not it may use a socket."""
     scope = socket.scope
     keys = [
@@ -78,7 +78,7 @@ def caller_of(core: Core, socket: ClientSocket) -> Caller:
     return core.identity.client(scope, socket.headers, scope[PEER])
 
 
-def is_foreign_page(core: Core, socket: ClientSocket) -> bool:
+def is_foreign_page(core: Collaborators, socket: ClientSocket) -> bool:
     """Whether a page of another site opens the socket without a key of its own: it would use what
     the browser has, which is the operator's machine, network and cookies. No browser asks before it
     opens a socket, as it does for requests: WHATWG WebSockets, section 2.2."""

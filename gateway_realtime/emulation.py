@@ -20,7 +20,7 @@ import msgspec
 from gateway_core.contracts.errors import INVALID, GatewayError
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.caller import Caller
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.in_process import in_process
 from gateway_core.routing.account_selection import PIN
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 class Emulation:
     """One session."""
 
-    def __init__(self, core: Core, socket: ClientSocket, model: str) -> None:
+    def __init__(self, core: Collaborators, socket: ClientSocket, model: str) -> None:
         self._core, self._socket = core, socket
         self._session = Session(model, core.environment.realtime_max_session_items)
         self._response: asyncio.Task[None] | None = None

@@ -11,7 +11,7 @@ from gateway_core.contracts.errors import HostRefused, TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target, credential_header
 from gateway_core.contracts.sockets import SocketService
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.proxies import LOST, proxy_for
 from gateway_core.upstream.transport.websocket import VendorSocket
@@ -23,7 +23,7 @@ def is_reachable(account: Account) -> bool:
 
 
 async def connect(
-    core: Core,
+    core: Collaborators,
     provider: ProviderSpec,
     account: Account,
     request: UpstreamRequest,

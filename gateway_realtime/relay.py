@@ -18,7 +18,7 @@ from gateway_core.contracts.sockets import SocketEvent, SocketReader, Spent
 from gateway_core.contracts.usage import Usage
 from gateway_core.identity.keys import Key
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.transport.websocket import Closed as VendorClosed
 from gateway_core.upstream.transport.websocket import VendorSocket
@@ -68,7 +68,7 @@ class Parties(Struct, frozen=True):
 class Relay:
     """One session between a client and a vendor."""
 
-    def __init__(self, core: Core, client: ClientSocket, parties: Parties) -> None:
+    def __init__(self, core: Collaborators, client: ClientSocket, parties: Parties) -> None:
         self._core, self._client, self._parties = core, client, parties
         self._vendor, self._service = parties.vendor, parties.way.service
         self._key = parties.key

@@ -16,7 +16,7 @@ from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import ProviderSpec, Target
 from gateway_core.contracts.sockets import SocketService
 from gateway_core.identity.keys import Key
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.request_run import SHOWN_PIN
 from gateway_core.routing.access_policy import ModelUnpriced, must_be_priced, permit_model
 from gateway_core.routing.account_selection import PIN, AccountConstraints, eligible
@@ -102,7 +102,7 @@ def plain_model(snapshot: ConfigSnapshot, spec: ProviderSpec, prefix: str, name:
     return f"{front}{rest}"
 
 
-def permit(core: Core, key: Key | None, target: Target, requested: str) -> None:
+def permit(core: Collaborators, key: Key | None, target: Target, requested: str) -> None:
     """Raises Forbidden for a model that the caller may not use."""
     snapshot = core.snapshot
     if snapshot.is_disabled(target.provider, target.model.id):
@@ -114,7 +114,7 @@ def permit(core: Core, key: Key | None, target: Target, requested: str) -> None:
         raise ModelUnpriced(requested)
 
 
-def named_target(core: Core, spec: ProviderSpec, kind: str, model: str) -> Target:
+def named_target(core: Collaborators, spec: ProviderSpec, kind: str, model: str) -> Target:
     """A model that an event names, by the vendor's name for it."""
     rows = [row for row in core.snapshot.models.get(spec.id, ()) if row.id == model]
     same = (row for row in rows if row.kind == kind)
@@ -122,7 +122,7 @@ def named_target(core: Core, spec: ProviderSpec, kind: str, model: str) -> Targe
 
 
 def accounts_for(
-    core: Core, key: Key | None, target: Target, headers: Mapping[str, str]
+    core: Collaborators, key: Key | None, target: Target, headers: Mapping[str, str]
 ) -> list[Account]:
     """The accounts to try, in order. Raises Forbidden, Unavailable, NoCredentials."""
     snapshot, provider = core.snapshot, target.provider

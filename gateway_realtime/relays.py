@@ -12,7 +12,7 @@ from gateway_core.contracts.errors import (
 )
 from gateway_core.identity.keys import Key
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.failure_rules import classify
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.redaction import redact, secrets_of
@@ -32,7 +32,7 @@ CHAT_PATH = "/v1/realtime"
 class Relays:
     """Serves the sockets that vendors declare."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Collaborators) -> None:
         self._core = core
 
     async def serve(self, client: ClientSocket, path: str) -> bool:
@@ -174,12 +174,12 @@ class ClientLeft(Exception):
     """The client has closed its socket before it named a model."""
 
 
-def is_named_later(core: Core, path: str) -> bool:
+def is_named_later(core: Collaborators, path: str) -> bool:
     """Whether the first message at a path names the model."""
     return native_service(core.snapshot, path)[1].begins_with_model
 
 
-def find_native(core: Core, path: str, name: str) -> Way:
+def find_native(core: Collaborators, path: str, name: str) -> Way:
     way = find_way(core.snapshot, path, name)
     assert way is not None
     return way

@@ -16,7 +16,7 @@ from gateway_core.http.operations import Guarded, RouteOperation, guarded
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import error_answer
 from gateway_core.identity.access import Access
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 
 from .admission import admit
 from .emulation import Emulation
@@ -42,7 +42,7 @@ class UpgradeRequired(GatewayError):
     code = "upgrade_required"
 
 
-def routes(core: Core) -> list[Guarded]:
+def routes(core: Collaborators) -> list[Guarded]:
     relay = RelaySocket(core)
     return [
         *_routes(CHAT_PATH, RealtimeSocket(core), "open a realtime session"),
@@ -87,7 +87,7 @@ async def upgrade_required(request: Request) -> Response:
 class RelaySocket:
     """Serves the sockets of vendors, as an ASGI application."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Collaborators) -> None:
         self._core = core
         self._relays = Relays(core)
 

@@ -169,21 +169,21 @@ class PictureEvents(Reshaped):
     def feed(self, chunk: bytes) -> bytes:
         if not self._passes:
             return super().feed(chunk)
-        given = self.inner.feed(chunk)
+        output = self.inner.feed(chunk)
         self.started, self.failure = self.inner.started, self.inner.failure
-        return given
+        return output
 
     def close(self) -> bytes:
         if not self._passes:
             return super().close()
-        given = self.inner.close()
+        output = self.inner.close()
         self.ended, self.failure = self.inner.ended, self.inner.failure
-        return given
+        return output
 
     def fail(self, error: UpstreamError) -> bytes:
-        given = self.inner.fail(error) if self._passes else b""
+        output = self.inner.fail(error) if self._passes else b""
         self.failure = self.failure or error
-        return given
+        return output
 
     def reshape(self, body: bytes) -> bytes:
         answer = _anything(body)

@@ -74,16 +74,16 @@ class SearchAnswer(WebAnswer):
         provider = self.target.provider.id
         listed = answer.get("results")
         rows = [row for row in listed if isinstance(row, Mapping)] if listed else []
-        found = [row for row in rows if isinstance(row.get("url"), str)]
+        results = [row for row in rows if isinstance(row.get("url"), str)]
         moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        said = answer.get("answer")
+        text = answer.get("answer")
         return {
             "provider": provider,
             "query": self.option("query"),
             "results": [
-                self._row(row, place, provider, moment) for place, row in enumerate(found, 1)
+                self._row(row, place, provider, moment) for place, row in enumerate(results, 1)
             ],
-            "answer": {"text": said} if isinstance(said, str) and said else said or None,
+            "answer": {"text": text} if isinstance(text, str) and text else text or None,
             "usage": {"queries_used": 1, "search_cost_usd": self.cost()},
             "metrics": {**self.metrics(), "total_results_available": answer.get("total")},
             "errors": [],

@@ -27,5 +27,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 def _no_vendor_keys() -> None:
     """A key in the developer's own shell must not become an account in a test."""
     for name in list(os.environ):
-        if name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")) or name in ("DATA_DIR", "PORT"):
+        ends = ("_API_KEY", "_TOKEN", "_BASE_URL", "_PROXY", "_proxy")
+        if name.endswith(ends) or name in ("DATA_DIR", "PORT"):
             os.environ.pop(name)

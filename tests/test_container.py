@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import tomllib
+import venv
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
@@ -239,6 +240,28 @@ def test_a_plugin_is_installed_beside_the_data_and_the_image_stays_as_it_is(
     (acme,) = (each for each in json.loads(listed.stdout) if each["name"] == "acme")
     assert (acme["origin"], acme["state"]) == ("folder", "loaded")
     assert files(image.root) == before
+
+
+def test_the_packages_of_the_quick_start_install_as_it_is_written(
+    image: Image, tmp_path: Path
+) -> None:
+    """In a clean environment, from the wheels that were built for the image."""
+    page = (ROOT / "docs" / "quick-start.md").read_text("utf-8")
+    lines = re.findall(r"^pip install .+$", page, re.MULTILINE)
+    wheels = image.root.parent / "stage-build" / "opt" / "wheels"
+    venv.create(tmp_path / "clean", with_pip=True)
+    programs = tmp_path / "clean" / "bin"
+    # What others have published is pinned by its hash elsewhere, and needs a network.
+    settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_NO_DEPS": "1"}
+    for line in lines:
+        done = ended(["bash", "-c", line], {"PATH": f"{programs}:{os.environ['PATH']}", **settings})
+        assert done.returncode == 0, done.stderr
+
+    listed = ended([f"{programs}/pip", "list", "--format", "json"], {"PATH": os.environ["PATH"]})
+    names = {each["name"] for each in json.loads(listed.stdout)}
+    assert len(lines) == 2
+    assert {word for line in lines for word in re.findall(r"model-gateway[a-z-]*", line)} <= names
+    assert (programs / "model-gateway").is_file()
 
 
 def test_the_image_runs_as_nobody_else_may_and_keeps_its_data_apart(image: Image) -> None:

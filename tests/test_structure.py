@@ -1,7 +1,9 @@
 """The code keeps a shape that a newcomer can take over, as the tools measure it."""
 
+import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import structure  # noqa: E402  # a tool is no package
 EXPLAINED = ("gateway_core/pipeline", "gateway_core/upstream", "plugins/servers", "plugins/formats")
 """Where bytes and sockets are handled."""
 MOST_KERNEL_LINES = 33_000
+CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 MOST_RETURNS = 52
 """How often the way of a request comes back to a module that it has left; 51 when written."""
 
@@ -37,6 +40,13 @@ def test_the_kernel_is_small_and_its_helpers_are_shared() -> None:
 
     assert sum(kernel.modules) <= MOST_KERNEL_LINES
     assert kernel.one_caller_share <= 10
+
+
+def test_no_two_classes_of_the_kernel_have_one_name() -> None:
+    files = (ROOT / "gateway_core").rglob("*.py")
+    names = Counter(name for file in files for name in CLASS.findall(file.read_text("utf-8")))
+
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_a_requests_way_is_printed_and_grows_no_longer() -> None:

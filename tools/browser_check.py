@@ -36,8 +36,10 @@ WITHIN = 60
 """Seconds for the browser."""
 
 
-def answer(asked: Asked) -> Said:
-    return Said.stream(EVENT, b"data: [DONE]\n\n") if asked.json().get("stream") else Said((REPLY,))
+def answer(request: Asked) -> Said:
+    return (
+        Said.stream(EVENT, b"data: [DONE]\n\n") if request.json().get("stream") else Said((REPLY,))
+    )
 
 
 def make_page(folder: Path) -> bytes:
@@ -101,7 +103,7 @@ def browse(page: PageServer, folder: Path) -> dict[str, Any]:
     return page.found
 
 
-def faults(found: dict[str, Any]) -> list[str]:
+def faults(report: dict[str, Any]) -> list[str]:
     """What is not as it should be."""
     blocked = {"error": "TypeError", "status": None, "id": None}
     wanted = {
@@ -113,7 +115,7 @@ def faults(found: dict[str, Any]) -> list[str]:
         "no key": lambda each: each == blocked,
         "management": lambda each: each == blocked,
     }
-    return [name for name, is_right in wanted.items() if not is_right(found.get(name, {}))]
+    return [name for name, is_right in wanted.items() if not is_right(report.get(name, {}))]
 
 
 def main() -> int:
@@ -128,12 +130,12 @@ def main() -> int:
             page = PageServer(script, settings)
             threading.Thread(target=page.serve_forever, daemon=True).start()
             try:
-                found = browse(page, folder)
+                report = browse(page, folder)
             finally:
                 page.shutdown()
                 page.server_close()
-    print(json.dumps(found, indent=2))
-    wrong = faults(found)
+    print(json.dumps(report, indent=2))
+    wrong = faults(report)
     print(f"not as it should be: {', '.join(wrong)}" if wrong else "all as it should be")
     return bool(wrong)
 

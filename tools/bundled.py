@@ -34,12 +34,12 @@ class PluginFolder(NamedTuple):
 
 def folders(root: Path = ROOT) -> list[PluginFolder]:
     """Every plugin folder below ``plugins``."""
-    found = []
+    plugins = []
     for file in sorted((root / "plugins").glob("*/*/pyproject.toml")):
         project = tomllib.loads(file.read_text("utf-8"))["project"]
         for plugin, module in project["entry-points"]["model_gateway"].items():
-            found.append(PluginFolder(file.parent, project["name"], plugin, module))
-    return found
+            plugins.append(PluginFolder(file.parent, project["name"], plugin, module))
+    return plugins
 
 
 def bundled(root: Path = ROOT) -> bytes:

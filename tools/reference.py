@@ -23,7 +23,7 @@ from gateway_core.contracts.wire import WireFormat
 from gateway_core.http import meta, models
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import RULES, Access, Rule
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
 from gateway_files import routes as files
@@ -59,10 +59,8 @@ def environment_page() -> str:
         "stops the start with a message that names the variable.\n\n"
         "Each provider also names variables that may hold its key, such as `OPENAI_API_KEY`; one "
         "that is set becomes an account when the gateway starts.\n\n"
-        "`HTTP_PROXY` and similar variables are not read: a proxy sees every vendor's credentials, "
-        "so it is configured in the settings.\n\n"
-        + table(("variable", "default", "meaning"), rows)
-        + "\n"
+        "`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` are also read in small letters, "
+        "which win.\n\n" + table(("variable", "default", "meaning"), rows) + "\n"
     )
 
 
@@ -316,7 +314,7 @@ def of_class(access: Access) -> str:
 @cache
 def operations() -> tuple[RouteOperation, ...]:
     """Every operation. Building the routes does not use the gateway's collaborators."""
-    unused = cast(Core, None)
+    unused = cast(Collaborators, None)
     own = (
         *(*meta.routes(unused), *models.routes(unused), *images.routes()),
         *(*files.routes(unused), *completion_routes.routes(unused)),

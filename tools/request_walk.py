@@ -9,6 +9,7 @@ and is entered again counts as a return: a reader has to go back there too.
 import asyncio
 import sys
 import tempfile
+from asyncio import current_task
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -35,13 +36,17 @@ class Recorder:
     """Takes the functions of the kernel in the order in which they are first entered."""
 
     def __init__(self) -> None:
+        # What timers and other tasks do meanwhile is not on the request's way.
+        self._task = current_task()
         self.entries: list[tuple[str, str]] = []
         self._frames: list[FrameType] = []
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
         path = frame.f_code.co_filename
+        if event != "call" or not path.startswith(str(ROOT)):
+            return
         # A coroutine that goes on is reported as a call once more.
-        if event == "call" and path.startswith(str(ROOT)) and frame not in self._frames:
+        if frame not in self._frames and current_task() is self._task:
             self._frames.append(frame)
             module = str(Path(path).relative_to(ROOT).with_suffix(""))
             self.entries.append((module.removesuffix("/__init__"), frame.f_code.co_name))

@@ -7,7 +7,7 @@ from ..config.data_dir import DataDir
 from ..config.environment import Environment
 from ..config.errors import DataDirInUse, StartRefused
 from ..config.settings import traits
-from ..config.unsupported import IGNORED, SETTINGS, without_effect
+from ..config.unsupported import SETTINGS, without_effect
 from ..identity.sessions import jwt_secret
 from ..routing.environment_accounts import variables_read
 from ..storage.opening import look_at, read_settings_at_rest
@@ -45,11 +45,6 @@ def examine(environment: Environment, host: str, port: int) -> list[Finding]:
     findings.extend(
         _finding("variables", BAD, sentence)
         for sentence in without_effect(environment.variables, read)
-    )
-    findings.extend(
-        _finding("variables", WORSE, f"{name} is not read; the setting outboundProxyUrl is")
-        for name in IGNORED
-        if name in environment.variables or name.lower() in environment.variables
     )
     findings.extend(
         _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)

@@ -3,9 +3,6 @@
 The declaration is the parser, the list of defaults and the reference page.
 Nothing else looks at the process environment; what a vendor's own plugin
 declares (``ProviderSpec.environment``) is looked up in ``Environment.variables``.
-
-The usual proxy variables (HTTP_PROXY and its kin) are not read on purpose: a
-proxy sees every vendor's credentials, so it is configured in the settings.
 """
 
 import os
@@ -16,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from .environment_limits import SOME_MS, LimitVariables
+from .environment_proxies import in_capitals
 from .variable import LIST, SWITCH, TEXT, choice, declared, variable, whole
 
 WEEK_MS = 7 * 24 * 3600 * 1000
@@ -265,7 +263,12 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
         ),
     ] = ()
     plugin_timeout_ms: Annotated[
-        int, variable("GATEWAY_PLUGIN_TIMEOUT_MS", "How long a plugin may take to load.", SOME_MS)
+        int,
+        variable(
+            "GATEWAY_PLUGIN_TIMEOUT_MS",
+            "How long a plugin may take to load, and for each of its hooks.",
+            SOME_MS,
+        ),
     ] = 10_000
     variables: Mapping[str, str] = {}
     """Every variable of the process that is not blank, as it stands."""
@@ -300,7 +303,8 @@ def from_process() -> Environment:
 def from_environ(mapping: Mapping[str, str]) -> Environment:
     """Read variables. Raises ConfigError, which names the variable and what it accepts."""
     variables = {name: text for name, text in mapping.items() if text.strip()}
-    values = {v.field: v.value(variables[v.name]) for v in VARIABLES if v.name in variables}
+    named = in_capitals(variables)
+    values = {v.field: v.value(named[v.name]) for v in VARIABLES if v.name in named}
     environment = Environment(**values, variables=variables)
     # A pause beyond a week is cut; limits that contradict each other count as unset.
     longest = min(environment.backoff_max_ms, WEEK_MS)

@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-from msgspec import Struct
-
+from .environment_proxies import ProxyVariables
 from .variable import SWITCH, TEXT, variable
 
 
-class TlsVariables(Struct, frozen=True, kw_only=True):
+class TlsVariables(ProxyVariables, frozen=True, kw_only=True):
     """What is served with which certificate."""
 
     tls_cert: Annotated[

@@ -58,8 +58,6 @@ REFUSED: Mapping[str, tuple[frozenset[str], str]] = {
     "NEXT_PUBLIC_CLOUD_URL": (frozenset(), _LATER),
 }
 """By name: values that ask for what is the case, in small letters, and what to do instead."""
-IGNORED = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-"""Variables that other programs on a machine need too; a proxy would see every credential."""
 
 SETTINGS = (
     *(

@@ -27,7 +27,8 @@ class Auth(Struct, frozen=True, kw_only=True):
     """
 
     type: str | None = None
-    """``apikey``, ``oauth``, ``optional`` (a key may be saved), ``none`` or another word."""
+    """``apikey``, ``oauth``, ``optional`` (a key may be saved), ``none`` (a saved key is not
+    sent) or another word."""
     header: str | None = None
     """The header that carries the secret, in lower case."""
     scheme: str | None = None
@@ -83,12 +84,13 @@ class Credential(Struct, frozen=True, kw_only=True):
 def credential_header(
     auth: Auth, credential: Credential, *, usual: str = "authorization", prefix: str = "Bearer"
 ) -> Mapping[str, str]:
-    """The header that carries the account's secret; none without a secret.
+    """The header that carries the account's secret; none without a secret, and none to a vendor
+    that takes no credential, whatever was saved for it.
 
     ``usual`` and ``prefix`` are what the wire format declares.
     """
     # An account without a key (a local server) must not send an empty credential.
-    if not credential.secret or auth.scheme == "query":
+    if not credential.secret or auth.type == "none" or auth.scheme == "query":
         return {}
     header = auth.header.lower() if auth.header else None
     if auth.scheme == "bearer":

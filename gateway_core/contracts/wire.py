@@ -213,15 +213,27 @@ class Relay(Protocol):
         ...
 
 
+class Answered(Exception):
+    """A call asks a model nothing, such as one that only has it loaded: the answer is known.
+
+    Only a vendor of the client's own format is asked then. ``write`` gives the whole answer, also
+    to a call for a stream, from the time in Unix seconds.
+    """
+
+    def __init__(self, write: Callable[[int], bytes]) -> None:
+        super().__init__("the answer is known without a vendor")
+        self.write = write
+
+
 class ClientSide(Protocol):
     """What it takes to serve clients that speak this format."""
 
     def read_request(self, call: Call) -> Conversation:
-        """Raises BadRequest, worded for the client."""
+        """Raises BadRequest, worded for the client, and Answered."""
         ...
 
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes: ...
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter: ...
+    def write_reply(self, reply: Reply, request: Conversation, losses: Losses) -> bytes: ...
+    def stream_writer(self, request: Conversation, losses: Losses) -> StreamWriter: ...
     def write_error(self, error: GatewayError, request_id: str) -> bytes: ...
 
 
@@ -316,6 +328,6 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     ``{"stop": "stop_sequences"}``."""
     trailer: Callable[[bytes], bytes] | None = None
     """Frames the value of ``x-gateway-dropped`` for the end of a stream, whose head is out before
-    everything is known; ``None`` where clients would stumble over what they do not know."""
+    everything is known; ``None`` where clients fail on what they do not know."""
     base_url: str | None = None
     """What a custom node of this format gets when the operator names no URL."""

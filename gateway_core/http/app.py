@@ -42,7 +42,7 @@ from ..identity.targets import check_host, path_of
 from ..identity.web_login import isolated_host
 from ..pipeline import fast_path
 from ..pipeline.client_response import drained, headers_of
-from ..pipeline.context import Core
+from ..pipeline.context import Collaborators
 from ..pipeline.error_bodies import write_error
 from ..pipeline.pipeline import infer
 from ..pipeline.request_head import AdmittedHead, EndpointRoute, read_request_head
@@ -65,7 +65,7 @@ log = logging.getLogger(__name__)
 class App:
     """The gateway as an ASGI application."""
 
-    def __init__(self, core: Core, extra: Iterable[Guarded] = ()) -> None:
+    def __init__(self, core: Collaborators, extra: Iterable[Guarded] = ()) -> None:
         self.core = core
         self.routes = (*meta.routes(core), *models.routes(core), *extra)
         self._endpoints = Endpoints(core.snapshot.registry.formats.values())
@@ -107,10 +107,10 @@ class App:
                 raise MethodNotAllowed("Method not allowed")
         except GatewayError as error:
             return self._refuse(error, scope, receive, send)
-        found = self._endpoints.find(scope["path"])
-        if found is None:
+        matched = self._endpoints.find(scope["path"])
+        if matched is None:
             return self._other(scope, headers, receive, send)
-        route, parameters = found
+        route, parameters = matched
         if scope["method"] == "OPTIONS":
             return self._preflight(f"{route.endpoint.method}, OPTIONS", scope, receive, send)
         caller = self.core.identity.client(scope, headers, scope[PEER])
@@ -352,7 +352,7 @@ def _method_headers(request_id: str, allow: str) -> dict[str, str]:
     return {**NO_STORE, "allow": allow, "x-request-id": request_id}
 
 
-def _isolated_host(core: Core) -> str:
+def _isolated_host(core: Collaborators) -> str:
     """The host name of assisted logins; empty, and logged, when it cannot be used."""
     origin = core.environment.web_login_origin
     host = isolated_host(origin, core.identity.public_origin)

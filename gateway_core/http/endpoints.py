@@ -28,9 +28,9 @@ class Endpoints:
 
     def find(self, path: str) -> Found | None:
         """The route and the path's parameters."""
-        found = self._fixed.get(path)
-        if found is not None:
-            return found
+        matched = self._fixed.get(path)
+        if matched is not None:
+            return matched
         for pattern, route in self._patterns:
             match = pattern.fullmatch(path)
             if match:

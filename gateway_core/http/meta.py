@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ..identity.access import Access
-from ..pipeline.context import Core
+from ..pipeline.context import Collaborators
 from .operations import Guarded, guarded
 from .requests import request_id_of
 from .responses import NO_STORE, flat_error, json_answer
@@ -19,7 +19,7 @@ class HealthReport(Struct, frozen=True):
     ok: bool = True
 
 
-def routes(core: Core) -> list[Guarded]:
+def routes(core: Collaborators) -> list[Guarded]:
     async def health(request: Request) -> Response:
         return json_answer(HealthReport())
 

@@ -20,7 +20,7 @@ from ..contracts.kinds import Kind, read_kind
 from ..identity.access import Access
 from ..identity.caller import Caller
 from ..identity.credentials import CALLER, check_key
-from ..pipeline.context import Core
+from ..pipeline.context import Collaborators
 from ..routing.access_policy import permitted_rows
 from ..routing.model_listing import (
     Row,
@@ -65,7 +65,7 @@ STYLES = {
 }
 
 
-def routes(core: Core) -> list[Guarded]:
+def routes(core: Collaborators) -> list[Guarded]:
     catalog = Catalog(core)
     get, both = ("GET",), ("GET", "HEAD")
     rows = "list the models"
@@ -108,7 +108,7 @@ def probed() -> Response:
 class Catalog:
     """Answers from the tables in memory."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Collaborators) -> None:
         self._core = core
 
     async def all(self, request: Request) -> Response:

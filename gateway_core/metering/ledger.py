@@ -4,13 +4,17 @@
 record ──▶ journal (one write, before the client sees the end of its answer)
    └─────▶ queue ──▶ batch ──▶ database, and the journal's mark in the same transaction
 ```
+
+While the database fails, the queue fills up. Then rows wait in the journal alone, and are read
+back in order once the queue is short again. So neither memory nor the number of rows is a limit.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import tzinfo
+from itertools import islice
 from math import floor
 
 from msgspec.structs import replace
@@ -18,6 +22,7 @@ from msgspec.structs import replace
 from ..contracts.usage import Usage
 from ..storage.failure_log import FailureLog
 from ..storage.journal import Journal
+from ..storage.stores.key_usage import Spent, spent_of
 from ..storage.stores.usage import Mark, UsageRecord
 from .prices import Prices
 from .request_record import RequestRecord
@@ -27,6 +32,7 @@ FLUSH_AFTER = 0.25
 """Seconds a finished request may wait to be written."""
 FLUSH_ROWS = 500
 MOST_WAITING = 10_000
+"""Rows in memory; further ones are in the journal alone."""
 RETRY_AFTER = 2.0
 
 log = logging.getLogger(__name__)
@@ -59,14 +65,18 @@ class Ledger:
         self.prices = prices
         self._count_row = count
         self.waiting: list[UsageRecord] = []
-        """Rows that are not in the database yet, in order."""
+        """Rows in memory that are not in the database yet, in order."""
         self._positions: list[int] = []
-        """Of the journal, behind each of them."""
+        """Of the journal, behind each of them; what is before it is in the database by then."""
+        self._read_to = 0
+        """The journal's position up to which its rows are in memory or in the database."""
+        self._on_disk: dict[tuple[str, str], Spent] = {}
+        """What keys used on a day in the rows behind that."""
         self._lost = 0
         self._trouble = FailureLog(
             log,
             "Writing usage rows",
-            f"They are kept and tried again; of more than {MOST_WAITING}, new ones are lost.",
+            f"They are kept and tried again; those above {MOST_WAITING} are in the journal alone.",
         )
         self._due: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
@@ -83,24 +93,38 @@ class Ledger:
         if record.is_recorded:
             return
         record.is_recorded = True
-        if len(self.waiting) >= MOST_WAITING:
-            self._lost += 1
-            if self._lost in (1, 1000, 100_000):
-                log.error("the usage queue is full; %d rows could not be kept", self._lost)
-            return
         try:
             row = record_of(record, self.prices, self._timestamps)
         except Exception:
             log.exception("the usage row of request %s could not be made", record.request_id)
             return
-        self._positions.append(self._journal.append(row))
-        self.waiting.append(row)
+        is_behind, before = self._is_behind(), self._journal.end
+        is_journaled = self._journal.append(row) > before
+        if is_journaled and (is_behind or len(self.waiting) >= MOST_WAITING):
+            for key, day, used in spent_of((row,)):
+                self._on_disk[key, day] = self._on_disk.get((key, day), Spent()).plus(used)
+        elif len(self.waiting) >= MOST_WAITING:
+            self._lost += 1
+            if self._lost in (1, 1000, 100_000):
+                log.error("neither queue nor journal takes usage rows; %d are lost", self._lost)
+        else:
+            if is_journaled:
+                self._read_to = self._journal.end
+            self._positions.append(self._read_to)
+            self.waiting.append(row)
         if self._count_row is not None:
             self._count_row(row)
         if len(self.waiting) >= FLUSH_ROWS and not self._pausing:
             self._begin()
         elif self._due is None:
             self._begin_in(FLUSH_AFTER)
+
+    def unwritten(self) -> Iterator[tuple[str, str, Spent]]:
+        """What the rows that are not in the database yet say of keys: key id, local day, what was
+        used."""
+        yield from spent_of(self.waiting)
+        for (key, day), used in self._on_disk.items():
+            yield key, day, used
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
@@ -112,7 +136,7 @@ class Ledger:
         """Write what waits now. Raises what the database raises; nothing is lost then."""
         while self._flushing is not None:
             await asyncio.shield(self._flushing)
-        while self.waiting:
+        while self.waiting or self._is_behind():
             await self._write_some()
 
     async def settle(self) -> None:
@@ -127,7 +151,8 @@ class Ledger:
         try:
             await self.flush()
         except Exception:
-            log.exception("%d usage rows could not be written", len(self.waiting))
+            message = "%d usage rows could not be written; what is in the journal waits for a start"
+            log.exception(message, len(self.waiting))
 
     def _begin(self) -> None:
         self._cancel_due()
@@ -151,7 +176,7 @@ class Ledger:
         try:
             await self._write_some()
             # A few rows wait for others: a commit costs as much as a hundred rows.
-            while len(self.waiting) >= FLUSH_ROWS:
+            while len(self.waiting) >= FLUSH_ROWS or self._is_behind():
                 await self._write_some()
         except Exception as error:
             self._trouble.met(error)
@@ -167,6 +192,8 @@ class Ledger:
 
     async def _write_some(self) -> None:
         async with self._writing:  # two at once would write the same rows and forget others
+            if len(self.waiting) < FLUSH_ROWS and self._is_behind():
+                self._read_back()
             rows = self.waiting[:FLUSH_ROWS]
             if not rows:
                 return
@@ -178,6 +205,22 @@ class Ledger:
         if self._observe is not None:
             for row in rows:
                 await self._observe(row)
+
+    def _is_behind(self) -> bool:
+        """Whether rows are in the journal alone."""
+        return self._read_to < self._journal.end
+
+    def _read_back(self) -> None:
+        """Take rows into memory that are in the journal alone. Raises OSError."""
+        rows = list(islice(self._journal.rows_after(self._read_to), FLUSH_ROWS))
+        self._read_to = rows[-1][1] if len(rows) == FLUSH_ROWS else self._journal.end
+        for row, position in rows:
+            self.waiting.append(row)
+            self._positions.append(position)
+        for key, day, used in spent_of(row for row, _ in rows):
+            self._on_disk[key, day] = self._on_disk[key, day].minus(used)
+        if not self._is_behind():
+            self._on_disk.clear()
 
 
 def clamp_usage(usage: Usage | None) -> Usage | None:

@@ -143,16 +143,16 @@ class KeyLimits:
         self,
         read: ReadSpent,
         still: Callable[[], AbstractAsyncContextManager[None]],
-        waiting: Callable[[], Iterable[UsageRecord]],
+        unwritten: Callable[[], Iterable[tuple[str, str, Spent]]],
         clock: Callable[[], float],
         monotonic: Callable[[], float] = time.monotonic,
         zone: tzinfo | None = None,
     ) -> None:
-        """``still`` keeps the ledger from writing while the sums are read; ``waiting`` gives the
-        rows that it has still to write."""
+        """``still`` keeps the ledger from writing while the sums are read; ``unwritten`` gives
+        what it has still to write: key id, local day, what was used."""
         self._read = read
         self._still = still
-        self._waiting = waiting
+        self._unwritten = unwritten
         self._clock = clock
         self._monotonic = monotonic
         self._zone = zone
@@ -244,9 +244,9 @@ class KeyLimits:
         """The sums of the database and of what waits. To be called while the ledger is still: a
         row that it writes meanwhile would be counted twice, or not at all."""
         spent = await self._read(key_id, day)
-        for row in self._waiting():
-            if row.api_key_id == key_id and row.attempts > 0:
-                spent = spent.plus(used_by(row), row.day)
+        for other, its_day, used in self._unwritten():
+            if other == key_id:
+                spent = spent.plus(used, its_day)
         return spent
 
     def _check(self, policy: Policy, count: Count, now: float) -> None:

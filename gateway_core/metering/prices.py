@@ -111,8 +111,8 @@ class Prices:
         self, target: Target, units: Mapping[str, float], usage: Usage
     ) -> int | None:
         """Tokens, where the vendor counts them, and units; unknown where neither has a price."""
-        found = self.in_use(target)
-        rates = (found.price.units if found is not None else None) or {}
+        price = self.in_use(target)
+        rates = (price.price.units if price is not None else None) or {}
         priced = [(unit_rate(rates, name), amount) for name, amount in units.items()]
         known = [rate * amount for rate, amount in priced if rate is not None]
         tokens: int | None = None

@@ -178,12 +178,12 @@ class ClientResponse:
         """A whole answer."""
         if self._silence is not None or self._beating is not None:
             await self.settle()
-        told = whole_headers(headers, body, self.request_id, self.is_shared)
-        if self._reply is not None and self._reply(status, told, body):
+        whole = whole_headers(headers, body, self.request_id, self.is_shared)
+        if self._reply is not None and self._reply(status, whole, body):
             self.opened = True
             self._count(body)
         else:
-            await self._open(status, told)
+            await self._open(status, whole)
             await self._body(body, more=False)
 
     async def begin(self, headers: tuple[Header, ...], first: bytes) -> None:
@@ -257,8 +257,8 @@ class ClientResponse:
     async def _open(self, status: int, headers: Sequence[Header]) -> None:
         self.opened = True
         # A list, because the middleware of a program around us may add to it.
-        told = list(headers)
-        await self._send({"type": "http.response.start", "status": status, "headers": told})
+        fields = list(headers)
+        await self._send({"type": "http.response.start", "status": status, "headers": fields})
 
     async def _body(self, piece: bytes, *, more: bool) -> None:
         if not piece and more:

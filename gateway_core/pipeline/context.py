@@ -88,6 +88,3 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     def snapshot(self) -> ConfigSnapshot:
         """The configuration in force."""
         return self.state.snapshot
-
-
-Core = Collaborators

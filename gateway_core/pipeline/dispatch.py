@@ -25,13 +25,13 @@ from ..contracts.errors import (
 )
 from ..contracts.exchange import Exchange, UpstreamRequest, UpstreamResponse
 from ..contracts.provider import Credential, Target
+from ..contracts.wire import Answered
 from ..metering.request_record import RequestRecord
 from ..routing.account_selection import AccountConstraints, eligible
 from ..routing.cooldowns import Cooldown
 from ..routing.plan import Member
 from ..routing.provider_limits import ProviderFull
 from ..routing.snapshot import Account, ConfigSnapshot
-from ..upstream.proxies import proxy_of
 from ..upstream.redaction import redact, secrets_of
 from ..upstream.transport import arrived, is_over, read_all
 from .attempt import Attempt, record_failure
@@ -210,7 +210,7 @@ async def _ask_member(
             cooldown = core.cooldowns.find(account.id, member.resting)
             if cooldown is not None:
                 refusals.cooldowns.append((target, cooldown))
-        except GatewayError:
+        except (GatewayError, Answered):
             raise
         except (Exception, SystemExit, KeyboardInterrupt) as error:
             refusals.last = broken(core, target.provider, account, error)
@@ -270,7 +270,7 @@ async def _ask_account(
         try:
             exchange = job.opener(member.target, account.credential)
         except MediaByAddress as media:
-            await media.fetch(core.network, proxy_of({}, core.snapshot.settings))
+            await media.fetch(core.network, core.snapshot.proxy)
             exchange = job.opener(member.target, account.credential)
         attempt = Attempt(member, account, exchange)
         answering = send(core, member.target.provider, account, _request(attempt, job))

@@ -102,27 +102,27 @@ class PassThrough:
             if is_other_kind(chunk, self._wire, stream=self._call.stream):
                 self.relay = OtherKind(self._call, client_side(self._wire), self.vendor)
         relay = self.relay
-        given = relay.feed(chunk)
+        output = relay.feed(chunk)
         self.ended = relay.ended
         if relay.failure is None:
-            return given
+            return output
         self._note_failure()
-        return masked(given, secrets_of(self._credential))
+        return masked(output, secrets_of(self._credential))
 
     def close(self) -> bytes:
         relay = self.relay
-        given = relay.close()
+        output = relay.close()
         self.ended = relay.ended
         if relay.failure is not None:
             self._note_failure()
-        return given
+        return output
 
     def fail(self, error: UpstreamError) -> bytes:
-        given = self.relay.fail(failure_of(error))
+        output = self.relay.fail(failure_of(error))
         self.ended = self.relay.ended
         if self.relay.failure is not None and self.failure is None:
             self.failure = error
-        return given
+        return output
 
     def _note_failure(self) -> None:
         self.ended, failed = self.relay.ended, self.relay.failure

@@ -99,9 +99,9 @@ def text_of(reply: Reply | None) -> str:
     return "".join(part.text for part in reply.choices[0].parts if isinstance(part, Text))
 
 
-def with_answers(asked: Conversation, texts: Sequence[str]) -> Conversation:
+def with_answers(conversation: Conversation, texts: Sequence[str]) -> Conversation:
     """The conversation with the panel's answers behind it, for the judge."""
     listed = "\n\n".join(f"Answer {number}:\n{text}" for number, text in enumerate(texts, 1))
     turn = Turn("user", (Text(text=f"{_TASK}\n\n{listed}"),))
-    choice = ToolChoice("none") if asked.tools else asked.tool_choice
-    return replace(asked, turns=(*asked.turns, turn), tool_choice=choice)
+    choice = ToolChoice("none") if conversation.tools else conversation.tool_choice
+    return replace(conversation, turns=(*conversation.turns, turn), tool_choice=choice)

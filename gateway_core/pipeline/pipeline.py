@@ -30,7 +30,7 @@ from ..contracts.errors import (
     UnsupportedMedia,
 )
 from ..contracts.kinds import Kind
-from ..contracts.wire import KeepAlive
+from ..contracts.wire import Answered, KeepAlive
 from ..routing.plan import Plan
 from ..routing.service_plan import no_provider, server_address
 from ..upstream.transport import AddressForbidden, MalformedUrl, UpstreamAnswer, is_over
@@ -76,7 +76,12 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
             client.watch()
             _open_early(run, client)
         if not run.is_answering:
-            run.on_answer(await _answer(run))
+            try:
+                run.on_answer(await _answer(run))
+            except Answered as answered:
+                run.write_row()
+                await _acknowledge(run, client, answered)
+                return
         await _deliver(run, client)
     except ClientGone:
         run.on_client_gone()
@@ -211,6 +216,13 @@ async def _answer(run: RequestRun) -> Attempt:
     )
     first = None if run.sent is None else FirstAttempt(run.attempt, run.response_head)
     return await dispatch(core, snapshot, members, job, record, first)
+
+
+async def _acknowledge(run: RequestRun, client: ClientResponse, answered: Answered) -> None:
+    """Send the answer that is known without a vendor."""
+    stream_type = run.head.route.wire.stream_type.encode()
+    media_type = (b"content-type", stream_type) if run.call.stream else JSON_HEADER
+    await client.answer(200, answered.write(int(run.record.started_at)), (media_type,))
 
 
 async def _on_route(core: Collaborators, run: RequestRun, plan: Plan) -> Plan:

@@ -29,12 +29,12 @@ from ..contracts.provider import ProviderSpec
 from ..plugins.sources import CORE
 from ..upstream.allowed_hosts import origin_of
 from ..upstream.egress_policy import BoundTransport, read, refused
-from ..upstream.proxies import proxy_for, proxy_of
+from ..upstream.proxies import proxy_for
 from ..upstream.redaction import redact, secrets_of, texts
-from .context import Core
+from .context import Collaborators
 
 log = logging.getLogger(__name__)
-_CORE_FIELDS = frozenset(Core.__struct_fields__)
+_CORE_FIELDS = frozenset(Collaborators.__struct_fields__)
 
 
 class Host:
@@ -59,7 +59,7 @@ class Host:
         folder: Callable[[], Path],
         transport: Transport,
         clock: Callable[[], float],
-        core: Core | None = None,
+        core: Collaborators | None = None,
     ) -> None:
         """``core`` is for a plugin that is trusted."""
         self.name = name
@@ -89,7 +89,7 @@ class Host:
         return self._folder()
 
     @property
-    def core(self) -> Core:
+    def core(self) -> Collaborators:
         """The whole gateway. Raises Forbidden for a plugin that is not trusted."""
         if self._core is None:
             raise self._refusal("core")
@@ -110,7 +110,7 @@ class Host:
 class Hosts:
     """Gives each plugin its host; ``trusted`` holds the names of those that get everything."""
 
-    def __init__(self, core: Core, trusted: frozenset[str]) -> None:
+    def __init__(self, core: Collaborators, trusted: frozenset[str]) -> None:
         self._core = core
         self._trusted = trusted
         self._made: dict[str, Host] = {}
@@ -133,7 +133,7 @@ class Hosts:
         )
 
 
-def own_transport(core: Core, plugin: str) -> Transport:
+def own_transport(core: Collaborators, plugin: str) -> Transport:
     """A way out for a plugin's extensions; it goes through the general proxy, if there is one."""
 
     async def send(request: UpstreamRequest) -> UpstreamResponse:
@@ -145,20 +145,20 @@ def own_transport(core: Core, plugin: str) -> Transport:
             secrets = (secrets_of(each.credential) for each in chain.from_iterable(accounts))
             raise refused(plugin, redact(url.origin, chain.from_iterable(secrets)))
         request = replace(request)
-        way = proxy_for(proxy_of({}, core.snapshot.settings), request.url)
+        way = proxy_for(core.snapshot.proxy, request.url)
         return await core.network.transport(way).send(request)
 
     return BoundTransport(send)
 
 
-def _own(core: Core, plugin: str) -> Iterator[ProviderSpec]:
+def _own(core: Collaborators, plugin: str) -> Iterator[ProviderSpec]:
     registry = core.snapshot.registry
     for id, owner in registry.provider_plugins.items():
         if owner == plugin:
             yield registry.providers[id]
 
 
-def named_origins(core: Core, plugin: str) -> frozenset[str]:
+def named_origins(core: Collaborators, plugin: str) -> frozenset[str]:
     """The origins of the addresses in a plugin's settings."""
     settings = core.plugin_settings.current(plugin)
     if settings is None:

@@ -54,15 +54,15 @@ class Comparison(Struct, frozen=True, kw_only=True, rename="camel"):
     findings: tuple[Incompatibility, ...]
 
 
-def compared(found: Found, version: str = str(CURRENT)) -> Comparison:
+def compared(discovered: Found, version: str = str(CURRENT)) -> Comparison:
     """Hold a plugin against a version of the gateway, or of the hook protocol.
 
     Raises UnknownVersion, OSError.
     """
-    gateway, uses = gateway_of(version), uses_of(found)
+    gateway, uses = gateway_of(version), uses_of(discovered)
     findings = findings_of(uses, gateway)
     return Comparison(
-        plugin=found.name,
+        plugin=discovered.name,
         protocol=uses.protocol,
         against=gateway.name,
         speaks=gateway.speaks,

@@ -83,7 +83,7 @@ def declared(
             if not entries:
                 continue
             metadata = distribution.metadata  # parsed anew by each access
-            found = [
+            discovered = [
                 Found(
                     name=entry.name,
                     module=entry.value.partition(":")[0].strip(),
@@ -102,6 +102,6 @@ def declared(
             report(name, f"this package's entry points cannot be read: {error}")
             continue
         # The first of a name on the path hides the others, as it does for imports.
-        if found[0].distribution not in seen:
-            seen.add(found[0].distribution)
-            yield from found
+        if discovered[0].distribution not in seen:
+            seen.add(discovered[0].distribution)
+            yield from discovered

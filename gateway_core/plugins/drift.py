@@ -33,11 +33,11 @@ class Drift(Struct, frozen=True, kw_only=True, rename="camel"):
     """False for what can do no harm."""
 
 
-def watch(folder: PluginFolder | None, found: Iterable[Found]) -> "Watch | None":
+def watch(folder: PluginFolder | None, candidates: Iterable[Found]) -> "Watch | None":
     """What compares with the lock; None when there is none."""
     if folder is None or not is_on(folder):
         return None
-    present = [each for each in found if each.origin is not Origin.GIVEN]
+    present = [each for each in candidates if each.origin is not Origin.GIVEN]
     try:
         return Watch(kept(folder), present, startup_files(folder.packages))
     except (FileDamaged, OSError) as error:
@@ -47,35 +47,37 @@ def watch(folder: PluginFolder | None, found: Iterable[Found]) -> "Watch | None"
 class Watch:
     """Compares what was found with a lock."""
 
-    def __init__(self, lock: Lock, found: Iterable[Found], startup: dict[str, str]) -> None:
+    def __init__(self, lock: Lock, candidates: Iterable[Found], startup: dict[str, str]) -> None:
         self._lock = lock
-        self._found = tuple(found)
+        self._found = tuple(candidates)
         self._startup = changes(lock.startup_files, startup)
         self._owners = owners(self._startup) if self._startup else {}
 
-    def objection(self, found: Found) -> str | None:
+    def objection(self, discovered: Found) -> str | None:
         """Why a plugin is not to be imported; None when it may be."""
-        if found.origin is Origin.GIVEN:
+        if discovered.origin is Origin.GIVEN:
             return None
-        entries = [entry for entry in self._lock.plugins if entry.name == found.name]
+        entries = [entry for entry in self._lock.plugins if entry.name == discovered.name]
         if not entries:
             return "the plugin lock does not have it"
-        entry = next((entry for entry in entries if _source(entry) == _source(found)), None)
+        entry = next((entry for entry in entries if _source(entry) == _source(discovered)), None)
         if entry is None:
-            return f"the plugin lock has it from {_place(entries[0])}, not from {_place(found)}"
-        if entry.version != found.version:
-            return f"the plugin lock has version {entry.version}, not {found.version}"
-        if entry.module != found.module and found.origin is not Origin.FILE:
-            return f"the plugin lock has it in {entry.module}, not in {found.module}"
+            return (
+                f"the plugin lock has it from {_place(entries[0])}, not from {_place(discovered)}"
+            )
+        if entry.version != discovered.version:
+            return f"the plugin lock has version {entry.version}, not {discovered.version}"
+        if entry.module != discovered.module and discovered.origin is not Origin.FILE:
+            return f"the plugin lock has it in {entry.module}, not in {discovered.module}"
         try:
-            changed = changes(entry.files, hashes_of(found))
+            changed = changes(entry.files, hashes_of(discovered))
         except OSError as error:
             return f"its files cannot be read: {error}"
         if changed:
             named = [f"{name} is {change}" for name, change in changed.items()]
             more = [f"{len(named) - MOST_NAMES} more"] if len(named) > MOST_NAMES else []
             return f"its files differ from the plugin lock: {', '.join(named[:MOST_NAMES] + more)}"
-        package = plain(found.distribution or "")
+        package = plain(discovered.distribution or "")
         for file, change in self._startup.items():
             if change != "gone" and self._owners.get(file) == package:
                 return f"{file}, which its package brings, is {change}"
@@ -105,15 +107,15 @@ class Watch:
 class Damaged(Watch):
     """Stands for a lock that cannot be read."""
 
-    def __init__(self, reason: str, found: Iterable[Found]) -> None:
-        super().__init__(Lock(version=1, plugins=(), startup_files={}), found, {})
+    def __init__(self, reason: str, candidates: Iterable[Found]) -> None:
+        super().__init__(Lock(version=1, plugins=(), startup_files={}), candidates, {})
         self._reason = reason
 
     def others(self) -> Iterator[Drift]:
         yield Drift(plugin=PLUGIN, detail=self._reason)
 
-    def objection(self, found: Found) -> str | None:
-        return None if found.origin is Origin.GIVEN or is_bundled(found) else self._reason
+    def objection(self, discovered: Found) -> str | None:
+        return None if discovered.origin is Origin.GIVEN or is_bundled(discovered) else self._reason
 
 
 def _source(plugin: LockEntry | Found) -> tuple[Origin, str]:

@@ -186,8 +186,8 @@ def remove_below(home: Path, files: Iterable[Path]) -> int:
     What points out of ``home`` is left alone. Raises OSError.
     """
     root = home.resolve()
-    found = {file.parent.resolve() / file.name for file in files}
-    inside = sorted(file for file in found if root in file.parents)
+    paths = {file.parent.resolve() / file.name for file in files}
+    inside = sorted(file for file in paths if root in file.parents)
     for file in inside:
         file.unlink(missing_ok=True)
     for folder in sorted({folder for file in inside for folder in file.parents}, reverse=True):
@@ -198,13 +198,13 @@ def remove_below(home: Path, files: Iterable[Path]) -> int:
     return len(inside)
 
 
-def hashes_of(found: Sourced) -> dict[str, str]:
+def hashes_of(discovered: Sourced) -> dict[str, str]:
     """SHA-256, in hex, of each file a plugin consists of, by posix path from where it is imported.
 
     These are the files of its top-level module or package, compiled ones in
     ``__pycache__`` apart; a plugin without files has none. Raises OSError.
     """
-    root, files = source_of(found)
+    root, files = source_of(discovered)
     hashes = {}
     for file in files:
         with open(file, "rb") as content:
@@ -213,25 +213,25 @@ def hashes_of(found: Sourced) -> dict[str, str]:
     return hashes
 
 
-def digest_of(found: Sourced) -> str:
+def digest_of(discovered: Sourced) -> str:
     """SHA-256, in hex, over a plugin's files and their names; empty where there are none.
 
     Raises OSError.
     """
-    hashes = hashes_of(found)
+    hashes = hashes_of(discovered)
     if not hashes:
         return ""
     lines = "".join(f"{digest} {name}\n" for name, digest in sorted(hashes.items()))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def source_of(found: Sourced) -> tuple[Path, list[Path]]:
+def source_of(discovered: Sourced) -> tuple[Path, list[Path]]:
     """Where a plugin is imported from, and its files below that, sorted. Imports nothing."""
-    path = None if found.path is None else Path(found.path)
+    path = None if discovered.path is None else Path(discovered.path)
     if path is not None and path.is_file():
         return path.parent, [path]
     # As the interpreter looks, and then in the folder that it is about to look in.
-    name, *deeper = found.module.split(".")
+    name, *deeper = discovered.module.split(".")
     spec: ModuleSpec | None = None
     for finder in sys.meta_path:
         with suppress(Exception):  # a finder may be anybody's code

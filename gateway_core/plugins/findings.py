@@ -28,16 +28,16 @@ def findings(registry: Registry, folder: PluginFolder) -> list[Finding]:
     """Everything that is wrong, the bad before the rest."""
     refused = {p.name for p in registry.plugins if p.state in (State.FAILED, State.LOCKED)}
     files = {plugin.name: file_of(plugin) for plugin in reversed(registry.plugins)}
-    found = []
+    results = []
     for problem in registry.problems:
         explained = trouble(problem, files.get(problem.plugin))
         is_bad = problem.fatal or problem.plugin in refused
         detail, advice = explained.message, explained.advice
-        found.append(Finding(plugin=problem.plugin, bad=is_bad, detail=detail, advice=advice))
+        results.append(Finding(plugin=problem.plugin, bad=is_bad, detail=detail, advice=advice))
     for name in sorted(switched_off(folder) - {plugin.name for plugin in registry.plugins}):
         detail = "is switched off, and there is no plugin of this name"
         advice = f"model-gateway plugins enable {name} forgets about it."
-        found.append(Finding(plugin=name, bad=False, detail=detail, advice=advice))
+        results.append(Finding(plugin=name, bad=False, detail=detail, advice=advice))
     core: dict[str, str] = {}
     with suppress(PackageNotFoundError):
         core = core_versions()
@@ -46,9 +46,9 @@ def findings(registry: Registry, folder: PluginFolder) -> list[Finding]:
         if plain(package.name) in core:
             detail = f"a copy in {folder.packages} is never used; the gateway has its own"
             advice = f"Remove it from {folder.packages}."
-            found.append(Finding(plugin=package.name, bad=False, detail=detail, advice=advice))
+            results.append(Finding(plugin=package.name, bad=False, detail=detail, advice=advice))
     for path in folder.misplaced():
         detail = f"{path} is never looked at: a plugin that stands there is one file, NAME.py"
         advice = f"model-gateway plugins install {quote(str(path))} --into data"
-        found.append(Finding(plugin=path.name, bad=False, detail=detail, advice=advice))
-    return sorted(found, key=lambda each: (not each.bad, each.plugin))
+        results.append(Finding(plugin=path.name, bad=False, detail=detail, advice=advice))
+    return sorted(results, key=lambda each: (not each.bad, each.plugin))

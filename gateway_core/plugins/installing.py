@@ -68,26 +68,28 @@ def install(
 
 
 def uninstall(
-    found: Found, folder: PluginFolder, *, run: Run, tool: Callable[[], Installer]
+    discovered: Found, folder: PluginFolder, *, run: Run, tool: Callable[[], Installer]
 ) -> None:
     """Remove a plugin's package or file. Raises InstallFailed, OSError."""
-    if found.origin is Origin.FILE and found.path is not None:
-        folder.remove(found.path.name)
+    if discovered.origin is Origin.FILE and discovered.path is not None:
+        folder.remove(discovered.path.name)
         return
-    if found.distribution is None or plain(found.distribution) == CORE:
-        reason = f"{found.name} is a part of the gateway. This switches it off instead: "
-        raise InstallFailed(f"{reason}model-gateway plugins disable {found.name}")
-    if found.origin is Origin.FOLDER:
-        package = distribution_of(found.distribution, Origin.FOLDER, folder)
+    if discovered.distribution is None or plain(discovered.distribution) == CORE:
+        reason = f"{discovered.name} is a part of the gateway. This switches it off instead: "
+        raise InstallFailed(f"{reason}model-gateway plugins disable {discovered.name}")
+    if discovered.origin is Origin.FOLDER:
+        package = distribution_of(discovered.distribution, Origin.FOLDER, folder)
         files = _listed(package) if package else ()
         if not remove_below(folder.packages, files):
             raise InstallFailed(
-                f"{found.distribution} has no list of its files; "
+                f"{discovered.distribution} has no list of its files; "
                 f"remove them from {folder.packages}."
             )
         return
     use = tool()
-    insist(run(use.command("uninstall", *(() if use.is_uv else ("--yes",)), found.distribution)))
+    insist(
+        run(use.command("uninstall", *(() if use.is_uv else ("--yes",)), discovered.distribution))
+    )
 
 
 def _files(

@@ -55,13 +55,13 @@ def load(
     for each import, in seconds; ``clock`` counts seconds.
     """
     manager, problems = _Manager(), list[Problem]()
-    found = sources.find(
+    candidates = sources.find(
         lambda name, message: report(problems, Problem(name, message)),
         extra=extra,
         folder=folder,
         entry_points=entry_points,
     )
-    for name in sorted(allowed - {each.name for each in found}):
+    for name in sorted(allowed - {each.name for each in candidates}):
         advice = "Install it, or take its name out of GATEWAY_LOAD_PLUGINS."
         report(problems, Problem(name, "is on the allow list but not installed", advice=advice))
     disabled = frozenset[str]()
@@ -70,12 +70,12 @@ def load(
     except FileDamaged as error:
         advice = "Mend or remove the file; until then no plugin counts as switched off."
         report(problems, Problem("disabled", str(error), advice=advice))
-    watch = drift.watch(folder if entry_points else None, found)
+    watch = drift.watch(folder if entry_points else None, candidates)
     for each in watch.others() if watch else ():
         report(problems, Problem(each.plugin, each.detail, fatal=each.bad, advice=drift.ADVICE))
     plugins: list[Plugin] = []
     with LoadGuard(limit) as guard:
-        for plugin in found:
+        for plugin in candidates:
             # What an operator has switched off is neither compared with the lock nor reported.
             if plugin.name in blocked:
                 record = _record(plugin, State.BLOCKED)
@@ -106,7 +106,7 @@ class _Manager(pluggy.PluginManager):
 
 
 def _record(
-    found: Found,
+    discovered: Found,
     state: State,
     *,
     error: str | None = None,
@@ -115,41 +115,41 @@ def _record(
     hooks: tuple[str, ...] = (),
 ) -> Plugin:
     return Plugin(
-        name=found.name,
-        distribution=found.distribution,
-        version=found.version,
-        module=found.module,
+        name=discovered.name,
+        distribution=discovered.distribution,
+        version=discovered.version,
+        module=discovered.module,
         state=state,
         error=error,
         seconds=seconds,
-        origin=found.origin,
-        path=None if found.path is None else str(found.path),
+        origin=discovered.origin,
+        path=None if discovered.path is None else str(discovered.path),
         protocol=protocol,
         hooks=hooks,
     )
 
 
 def _refuse(
-    found: Found, watch: drift.Watch | None, earlier: Iterable[Plugin], problems: list[Problem]
+    discovered: Found, watch: drift.Watch | None, earlier: Iterable[Plugin], problems: list[Problem]
 ) -> Plugin | None:
     """The record of a plugin that is not to be imported, after reporting why; else None."""
-    reason = watch.objection(found) if watch else None
+    reason = watch.objection(discovered) if watch else None
     if reason is not None:
-        report(problems, Problem(found.name, f"is not loaded: {reason}", advice=drift.ADVICE))
-        return _record(found, State.LOCKED, error=reason)
+        report(problems, Problem(discovered.name, f"is not loaded: {reason}", advice=drift.ADVICE))
+        return _record(discovered, State.LOCKED, error=reason)
     # One that the lock refuses leaves its name to the next that has it.
     held = (other for other in earlier if other.state is not State.LOCKED)
-    other = next((other for other in held if other.name == found.name), None)
+    other = next((other for other in held if other.name == discovered.name), None)
     if other is not None:
         error = f"its name is taken by {_describe(other)}"
-        message = f"{_describe(found)} is not loaded: {error}"
+        message = f"{_describe(discovered)} is not loaded: {error}"
         advice = "Keep one of the two: uninstall the other."
-        report(problems, Problem(found.name, message, advice=advice))
-        return _record(found, State.FAILED, error=error)
-    if found.fault is not None:
-        message = f"could not be loaded: {found.fault}"
-        report(problems, Problem(found.name, message, fatal=True, advice=UNTIL_MENDED))
-        return _record(found, State.FAILED, error=found.fault)
+        report(problems, Problem(discovered.name, message, advice=advice))
+        return _record(discovered, State.FAILED, error=error)
+    if discovered.fault is not None:
+        message = f"could not be loaded: {discovered.fault}"
+        report(problems, Problem(discovered.name, message, fatal=True, advice=UNTIL_MENDED))
+        return _record(discovered, State.FAILED, error=discovered.fault)
     return None
 
 
@@ -160,7 +160,7 @@ def _describe(plugin: Found | Plugin) -> str:
 
 
 def _import(
-    found: Found,
+    discovered: Found,
     manager: pluggy.PluginManager,
     guard: LoadGuard,
     problems: list[Problem],
@@ -168,16 +168,16 @@ def _import(
 ) -> Plugin:
     start = clock()
     try:
-        plugin = guard.run(found.load)
+        plugin = guard.run(discovered.load)
         seconds = clock() - start
-        protocol, hooks, notes = guard.run(partial(_register, manager, plugin, found.name))
+        protocol, hooks, notes = guard.run(partial(_register, manager, plugin, discovered.name))
     except PluginFailed as failure:
-        manager.unregister(name=found.name)
-        report_failure(problems, found.name, "could not be loaded", failure, failure.place)
-        return _record(found, State.FAILED, error=failure.reason, seconds=clock() - start)
+        manager.unregister(name=discovered.name)
+        report_failure(problems, discovered.name, "could not be loaded", failure, failure.place)
+        return _record(discovered, State.FAILED, error=failure.reason, seconds=clock() - start)
     for note in notes:
-        report(problems, Problem(found.name, note))
-    return _record(found, State.LOADED, seconds=seconds, protocol=protocol, hooks=hooks)
+        report(problems, Problem(discovered.name, note))
+    return _record(discovered, State.LOADED, seconds=seconds, protocol=protocol, hooks=hooks)
 
 
 def _register(

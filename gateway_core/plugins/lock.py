@@ -42,7 +42,7 @@ class Lock(Struct, frozen=True, kw_only=True, rename="camel"):
     """SHA-256, in hex, of each ``.pth`` file, by path."""
 
 
-def taken(found: Iterable[Found], folder: PluginFolder) -> Lock:
+def taken(candidates: Iterable[Found], folder: PluginFolder) -> Lock:
     """A lock on what is there now. Raises OSError."""
     entries = (
         LockEntry(
@@ -53,7 +53,7 @@ def taken(found: Iterable[Found], folder: PluginFolder) -> Lock:
             module=each.module,
             files=hashes_of(each),
         )
-        for each in found
+        for each in candidates
         if each.origin is not Origin.GIVEN
     )
     return Lock(version=1, plugins=tuple(entries), startup_files=startup_files(folder.packages))

@@ -170,11 +170,11 @@ def prefix(plugin: str) -> str:
     return f"PLUGIN_{re.sub('[-.]', '_', plugin).upper()}_"
 
 
-def schema(found: Declared) -> dict[str, Any]:
+def schema(declared: Declared) -> dict[str, Any]:
     """The JSON Schema of a document of these settings, without the defaults of secrets."""
-    document = msgspec.json.schema(found.struct)
+    document = msgspec.json.schema(declared.struct)
     properties = document["$defs"][document["$ref"].removeprefix(_REFERENCE)]["properties"]
-    for name in found.secrets:
+    for name in declared.secrets:
         properties[name]["writeOnly"] = True
         properties[name].pop("default", None)
     return {"$schema": DIALECT, **document}
@@ -201,9 +201,9 @@ def _faults(plugin: str, struct: type[Struct]) -> Iterator[str]:
 
 
 def _inspected(struct: type[Struct]) -> tuple[inspect.Field, ...]:
-    found = inspect.type_info(struct)
-    assert isinstance(found, inspect.StructType)
-    return found.fields
+    info = inspect.type_info(struct)
+    assert isinstance(info, inspect.StructType)
+    return info.fields
 
 
 def _is_secret(field: inspect.Field, seen: frozenset[int] = frozenset()) -> bool:

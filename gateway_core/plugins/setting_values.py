@@ -76,76 +76,78 @@ class Chosen(Struct, frozen=True, kw_only=True):
         return f"Chosen({sorted(self.sources)}, faults={self.faults})"
 
 
-def settle(found: Declared, layers: Layers) -> InForce:
+def settle(declared: Declared, layers: Layers) -> InForce:
     """What counts. Where the plugin refuses it, the defaults do."""
-    chosen = choose(found, layers)
+    chosen = choose(declared, layers)
     try:
-        value = value_of(found, chosen.members)
+        value = value_of(declared, chosen.members)
     except SettingRefused as refusal:
         message = f"its settings are refused, so the defaults count: {refusal}"
-        return InForce(value=found.struct(), faults=(*chosen.faults, message))
+        return InForce(value=declared.struct(), faults=(*chosen.faults, message))
     return InForce(value=value, sources=chosen.sources, faults=tuple(chosen.faults))
 
 
-def refusal_of(found: Declared, layers: Layers) -> str | None:
+def refusal_of(declared: Declared, layers: Layers) -> str | None:
     """Why the plugin refuses what has come together; ``None`` when it does not."""
     try:
-        value_of(found, choose(found, layers).members)
+        value_of(declared, choose(declared, layers).members)
     except SettingRefused as refusal:
         return str(refusal)
     return None
 
 
-def choose(found: Declared, layers: Layers) -> Chosen:
+def choose(declared: Declared, layers: Layers) -> Chosen:
     """Look at every value by itself."""
     broken = [f"the stored {name} cannot be opened" for name in layers.stored.broken]
     chosen = Chosen(members={}, sources={}, faults=broken)
-    _take(chosen, found, SettingSource.STORED, layers.stored.members)
-    _take(chosen, found, SettingSource.PROGRAM, layers.program)
-    for field in found.fields:
+    _take(chosen, declared, SettingSource.STORED, layers.stored.members)
+    _take(chosen, declared, SettingSource.PROGRAM, layers.program)
+    for field in declared.fields:
         if field.variable in layers.variables:
             try:
-                chosen.members[field.name] = _read(found, field, layers.variables[field.variable])
+                chosen.members[field.name] = _read(
+                    declared, field, layers.variables[field.variable]
+                )
                 chosen.sources[field.name] = SettingSource.ENVIRONMENT
             except SettingRefused as refusal:
                 chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
     return chosen
 
 
-def _take(chosen: Chosen, found: Declared, source: SettingSource, document: Document) -> None:
-    for name in sorted(document.keys() & found.names):
-        fault = misfit(found, name, document[name])
+def _take(chosen: Chosen, declared: Declared, source: SettingSource, document: Document) -> None:
+    for name in sorted(document.keys() & declared.names):
+        fault = misfit(declared, name, document[name])
         if fault is None:
             chosen.members[name], chosen.sources[name] = document[name], source
         else:
             chosen.faults.append(f"the setting {name} ({source}) is left out: {fault}")
 
 
-def shown_values(found: Declared, value: Struct) -> dict[str, Any]:
+def shown_values(declared: Declared, value: Struct) -> dict[str, Any]:
     """Settings as JSON, secrets masked."""
-    fields = zip(msgspec.structs.fields(found.struct), found.fields, strict=True)
+    fields = zip(msgspec.structs.fields(declared.struct), declared.fields, strict=True)
     return {
         setting.name: shown(getattr(value, field.name), secret=setting.secret)
         for field, setting in fields
     }
 
 
-def misfit(found: Declared, name: str, value: Any) -> str | None:
+def misfit(declared: Declared, name: str, value: Any) -> str | None:
     """Why a value is none for a member; ``None`` when it is."""
-    if name not in found.names:
+    if name not in declared.names:
         return f"there is no setting {name}"
     if is_deep(value):
         return f"{name} is nested more than {DEEPEST} levels deep"
     try:
-        msgspec.convert({name: value}, found.shape)
+        msgspec.convert({name: value}, declared.shape)
     except msgspec.ValidationError as error:
-        return f"{name} does not fit its type" if name in found.secrets else str(error)
+        return f"{name} does not fit its type" if name in declared.secrets else str(error)
     except (Exception, SystemExit, KeyboardInterrupt) as error:  # of a struct inside, or too deep
         return f"{name} is refused with {type(error).__name__}"
     return None
 
 
-def _read(found: Declared, field: SettingField, text: str) -> Any:
+def _read(declared: Declared, field: SettingField, text: str) -> Any:
     """The value in a variable: text where the setting takes it, else JSON, else a bare word.
 
     Raises SettingRefused.
@@ -157,7 +159,7 @@ def _read(found: Declared, field: SettingField, text: str) -> Any:
         raise SettingRefused(f"it is nested more than {DEEPEST} levels deep")
     for strict, value in ((True, text), (True, decoded), (False, text)):
         try:
-            converted = msgspec.convert({field.name: value}, found.shape, strict=strict)
+            converted = msgspec.convert({field.name: value}, declared.shape, strict=strict)
         except (Exception, SystemExit, KeyboardInterrupt):  # a struct's own checks, as below
             continue
         return msgspec.to_builtins(converted)[field.name]
@@ -172,30 +174,30 @@ def is_deep(value: object, most: int = DEEPEST) -> bool:
     return most == 0 or any(is_deep(each, most - 1) for each in members)
 
 
-def value_of(found: Declared, members: Document) -> Struct:
+def value_of(declared: Declared, members: Document) -> Struct:
     """The plugin's own struct. Raises SettingRefused."""
     try:
-        return msgspec.convert(dict(members), found.struct)
+        return msgspec.convert(dict(members), declared.struct)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         # A struct's own checks are the plugin's code, and so is the text of what they raise.
         message = type(error).__name__
         with suppress(Exception):
             message = str(error) or message
-    secrets = (members[name] for name in found.secrets & members.keys())
+    secrets = (members[name] for name in declared.secrets & members.keys())
     raise SettingRefused(masked(message, chain.from_iterable(map(texts, secrets))))
 
 
-def owners_of(found: Iterable[Declared]) -> dict[str, list[str]]:
+def owners_of(declared: Iterable[Declared]) -> dict[str, list[str]]:
     """The plugins that a variable means a setting of; more than one means none."""
     owners: dict[str, list[str]] = {}
-    for each in found:
+    for each in declared:
         for field in each.fields:
             owners.setdefault(field.variable, []).append(each.plugin)
     return owners
 
 
 def strays(
-    found: Mapping[str, Declared],
+    declared: Mapping[str, Declared],
     owners: Mapping[str, list[str]],
     variables: Mapping[str, str],
     program: Mapping[str, Document],
@@ -206,12 +208,12 @@ def strays(
             message = f"the variable {variable} is not read: it means a setting of each of "
             message += ", ".join(owners[variable])
             yield Problem(owners[variable][0], message, advice=SET_RIGHT)
-    for name in sorted(found):
+    for name in sorted(declared):
         unknown = [v for v in variables if v.startswith(prefix(name)) and v not in owners]
         for variable in sorted(unknown):
             message = f"the variable {variable} means none of its settings"
             yield Problem(name, message, advice=SET_RIGHT)
     for name in sorted(program):
-        known = found[name].names if name in found else frozenset()
+        known = declared[name].names if name in declared else frozenset()
         for member in sorted(program[name].keys() - known):
             yield Problem(name, f"the embedding program sets {member}, which is no setting of it")

@@ -36,7 +36,7 @@ class PluginSettings:
 
     def __init__(
         self,
-        found: Iterable[Declared] = (),
+        declared: Iterable[Declared] = (),
         variables: Mapping[str, str] = MappingProxyType({}),
         program: Mapping[str, Document] = MappingProxyType({}),
         stored: Mapping[str, PluginDocument] = MappingProxyType({}),
@@ -50,7 +50,7 @@ class PluginSettings:
         What is wrong joins ``problems``. ``limit`` is for a plugin's own checks, in seconds.
         """
         self._limit = limit
-        self._declared = {each.plugin: each for each in found}
+        self._declared = {each.plugin: each for each in declared}
         self._program = program
         self._at_start = at_start
         owners = owners_of(self._declared.values())
@@ -79,8 +79,8 @@ class PluginSettings:
 
     def current(self, plugin: str) -> Struct | None:
         """A plugin's settings; ``None`` when it declares none."""
-        found = self._in_force.get(plugin)
-        return None if found is None else found.value
+        in_force = self._in_force.get(plugin)
+        return None if in_force is None else in_force.value
 
     def given(self, plugin: str) -> Mapping[str, object]:
         """The argument ``settings`` of a plugin's hooks."""
@@ -90,8 +90,8 @@ class PluginSettings:
         return self._declared.get(plugin)
 
     def fields(self, plugin: str) -> tuple[SettingField, ...]:
-        found = self._declared.get(plugin)
-        return () if found is None else found.fields
+        declared = self._declared.get(plugin)
+        return () if declared is None else declared.fields
 
     def in_force(self, plugin: str) -> InForce:
         """Raises KeyError for a plugin without settings."""
@@ -110,24 +110,24 @@ class PluginSettings:
         ``null`` is a value where the setting takes it and else brings the
         default back. Raises BadRequest, which says where something is wrong.
         """
-        found = self._declared[plugin]
+        declared = self._declared[plugin]
         changes: dict[str, Any] = {}
         for name, value in document.items():
-            if value == MASK and name in found.secrets:
+            if value == MASK and name in declared.secrets:
                 continue
-            fault = self._guarded(partial(misfit, found, name, value))
-            if fault is not None and (value is not None or name not in found.names):
+            fault = self._guarded(partial(misfit, declared, name, value))
+            if fault is not None and (value is not None or name not in declared.names):
                 raise BadRequest(f"Invalid settings: {fault}")
             changes[name] = UNSET if fault is not None else value
         return changes
 
     def check(self, plugin: str, before: PluginDocument, changes: Mapping[str, Any]) -> None:
         """Raises BadRequest when the plugin refuses the settings as they would be."""
-        found = self._declared[plugin]
+        declared = self._declared[plugin]
         after = {**before.members, **changes}
         members = {name: value for name, value in after.items() if value is not UNSET}
         layers = self._layers(plugin, PluginDocument(members=members))
-        refusal = self._guarded(partial(refusal_of, found, layers))
+        refusal = self._guarded(partial(refusal_of, declared, layers))
         if refusal is not None:
             raise BadRequest(f"Invalid settings: {refusal}")
 
@@ -139,15 +139,15 @@ class PluginSettings:
         except PluginFailed as failure:
             return f"the plugin's check of it {failure.reason}"
 
-    def _settled(self, found: Declared) -> InForce:
+    def _settled(self, declared: Declared) -> InForce:
         """What counts of a plugin's settings; the defaults where its own checks come to no end."""
-        layers = self._layers(found.plugin, self._stored.get(found.plugin, NOTHING))
+        layers = self._layers(declared.plugin, self._stored.get(declared.plugin, NOTHING))
         try:
             with LoadGuard(self._limit) as guard:
-                return guard.run(partial(settle, found, layers))
+                return guard.run(partial(settle, declared, layers))
         except PluginFailed as failure:
             message = f"its check of its settings {failure.reason}, so the defaults count"
-            return InForce(value=found.struct(), faults=(message,))
+            return InForce(value=declared.struct(), faults=(message,))
 
     def _layers(self, plugin: str, stored: PluginDocument) -> Layers:
         program = self._program.get(plugin, {})
@@ -168,17 +168,17 @@ def settings_of(
     ``limit`` is for each plugin, in seconds.
     """
     problems: list[Problem] = []
-    found: list[Declared] = []
+    known: list[Declared] = []
     hook = loaded.manager.hook.register_settings
     with LoadGuard(limit) as guard:
         for plugin, struct in replies(hook, problems, limit=limit):
             try:
-                found.append(guard.run(partial(declared, plugin, struct)))
+                known.append(guard.run(partial(declared, plugin, struct)))
             except PluginFailed as failure:
                 reason = failure.reason.removeprefix(f"{Unsound.__name__}: ")
                 message = f"its settings are refused: {reason}"
                 report(problems, Problem(plugin, message, fatal=True))
-    at_start = {each.plugin for each in found} & {
+    at_start = {each.plugin for each in known} & {
         impl.plugin_name
         for name, caller in vars(loaded.manager.hook).items()
         if name != "register_commands" and isinstance(caller, pluggy.HookCaller)
@@ -186,5 +186,5 @@ def settings_of(
         if "settings" in impl.argnames
     }
     return PluginSettings(
-        found, variables, program, stored, problems, at_start=frozenset(at_start), limit=limit
+        known, variables, program, stored, problems, at_start=frozenset(at_start), limit=limit
     )

@@ -41,15 +41,17 @@ def find(
     ``entry_points=False`` looks at ``extra`` alone. What is wrong with a place
     goes to ``report``, with the name of the plugin or package.
     """
-    found = [*handed_over(extra)]
+    candidates = [*handed_over(extra)]
     if entry_points:
-        found += installed(report)
+        candidates += installed(report)
     if entry_points and folder is not None:
         try:
-            found += [*in_packages(folder, report), *dropins(folder)]
+            candidates += [*in_packages(folder, report), *dropins(folder)]
         except PermissionError as error:
             report("plugins", f"{folder.path} cannot be looked through: {error.strerror}")
-    return sorted(found, key=lambda each: (_ORDER[each.origin], each.name, each.distribution or ""))
+    return sorted(
+        candidates, key=lambda each: (_ORDER[each.origin], each.name, each.distribution or "")
+    )
 
 
 def dropins(folder: PluginFolder) -> Iterator[Found]:
@@ -91,17 +93,19 @@ def distribution_of(name: str, origin: Origin, folder: PluginFolder) -> Distribu
     return next(iter(distributions(name=name, path=path)), None)
 
 
-def _from(place: Path, found: Found) -> object:
+def _from(place: Path, discovered: Found) -> object:
     """Import a plugin of the place. Raises ImportError when another of its module's name is used.
 
     The installation has one, or a gateway of this process that has another data directory.
     A module that the place does not have is its author's, who works on it somewhere else.
     """
-    plugin = found.load()
-    file = getattr(sys.modules.get(found.module), "__file__", None)
+    plugin = discovered.load()
+    file = getattr(sys.modules.get(discovered.module), "__file__", None)
     is_elsewhere = file is not None and place.resolve() not in Path(file).resolve().parents
-    if is_elsewhere and PathFinder.find_spec(found.module.partition(".")[0], [str(place)]):
-        raise ImportError(f"the module {found.module} is that of {file}, not the one in {place}")
+    if is_elsewhere and PathFinder.find_spec(discovered.module.partition(".")[0], [str(place)]):
+        raise ImportError(
+            f"the module {discovered.module} is that of {file}, not the one in {place}"
+        )
     return plugin
 
 

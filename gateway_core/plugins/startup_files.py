@@ -50,10 +50,10 @@ def startup_files(*more: Path) -> dict[str, str]:
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
     """What became of files, by name: ``new``, ``changed`` or ``gone``."""
-    found = dict.fromkeys(before.keys() - now.keys(), "gone")
-    found |= dict.fromkeys(now.keys() - before.keys(), "new")
-    found |= {name: "changed" for name in before.keys() & now.keys() if before[name] != now[name]}
-    return dict(sorted(found.items()))
+    kinds = dict.fromkeys(before.keys() - now.keys(), "gone")
+    kinds |= dict.fromkeys(now.keys() - before.keys(), "new")
+    kinds |= {name: "changed" for name in before.keys() & now.keys() if before[name] != now[name]}
+    return dict(sorted(kinds.items()))
 
 
 def owners(files: Iterable[str]) -> dict[str, str]:

@@ -83,9 +83,9 @@ class _File(Struct, frozen=True):
         return UseLocation(self.path, getattr(node, "lineno", 1))
 
 
-def uses_of(found: Found) -> Uses:
+def uses_of(discovered: Found) -> Uses:
     """Read every source file of a plugin. Raises OSError."""
-    root, paths = source_of(found)
+    root, paths = source_of(discovered)
     files: list[_File] = []
     unread: list[tuple[UseLocation, str]] = []
     for path in paths:
@@ -100,7 +100,7 @@ def uses_of(found: Found) -> Uses:
                 location = UseLocation(name.as_posix(), line)
                 unread.append((location, f"it is no Python that can be read: {reason}"))
     return Uses(
-        protocol=_protocol(files, found.module),
+        protocol=_protocol(files, discovered.module),
         names=_every(files, _names),
         calls=_every(files, _calls),
         hooks=_every(files, _hooks),

@@ -193,13 +193,13 @@ def media_members(snapshot: ConfigSnapshot, endpoint: Endpoint) -> tuple[Member,
         for name in names
     ]
     if saved:
-        found: Iterable[Member] = available_members(snapshot, endpoint, saved)
+        available: Iterable[Member] = available_members(snapshot, endpoint, saved)
     else:
-        found = (
+        available = (
             Member(target, f"{target.provider.id}/{target.model.id}")
             for target in media_models(snapshot, endpoint.kind)
         )
-    members = tuple(_with_service(endpoint, found))
+    members = tuple(_with_service(endpoint, available))
     if not members:
         raise no_provider(endpoint)
     return members

@@ -61,6 +61,8 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
     """Ids, case-folded, by provider: the only ones that the operator has left enabled."""
     pools: Mapping[str, ProxyPool] = {}
     """Proxy pools by id."""
+    proxy: Proxy | None = None
+    """The proxy of whatever has none of its own."""
     ended_sessions: frozenset[str] = frozenset()
     """Ids of sessions that were signed out of."""
     versions: Mapping[str, int]
@@ -101,8 +103,12 @@ def accounts_of(
     settings: Settings,
     registry: Registry,
     pools: Mapping[str, ProxyPool] = {},
+    proxy: Proxy | None = None,
 ) -> dict[str, tuple[Account, ...]]:
-    """Active accounts by provider, and a stand-in for providers that need none and have none."""
+    """Active accounts by provider, and a stand-in for providers that need none and have none.
+
+    ``proxy`` is that of accounts without one of their own.
+    """
     by_provider: dict[str, list[Account]] = {}
     has_saved = set()
     for connection in connections:
@@ -112,12 +118,12 @@ def accounts_of(
         if connection.is_active and not connection.broken:
             spec = registry.providers.get(connection.provider)
             by_provider.setdefault(connection.provider, []).append(
-                account_of(connection, settings, pools, spec)
+                account_of(connection, settings, pools, spec=spec, proxy=proxy)
             )
     for spec in registry.providers.values():
         # An account that is switched off or cannot be read must not turn into a call without one.
         if spec.id not in has_saved and is_keyless(spec, settings):
-            by_provider[spec.id] = [public_account(spec, settings)]
+            by_provider[spec.id] = [public_account(spec, settings, proxy)]
     return {provider: tuple(accounts) for provider, accounts in by_provider.items()}
 
 
@@ -125,7 +131,9 @@ def account_of(
     connection: Connection,
     settings: Settings,
     pools: Mapping[str, ProxyPool] = {},
+    *,
     spec: ProviderSpec | None = None,
+    proxy: Proxy | None = None,
 ) -> Account:
     secrets, data = connection.secrets, connection.provider_data
     secret = secrets.get("apiKey") or secrets.get("accessToken")
@@ -139,7 +147,7 @@ def account_of(
         provider=connection.provider,
         name=connection.name or connection.id,
         credential=Credential(connection_id=connection.id, secret=secret, data=shown),
-        proxy=proxy_of(data, settings, pools),
+        proxy=proxy_of(data, pools, proxy),
         state=connection.data,
     )
 
@@ -159,7 +167,7 @@ def is_keyless(spec: ProviderSpec, settings: Settings) -> bool:
     )
 
 
-def public_account(spec: ProviderSpec, settings: Settings) -> Account:
+def public_account(spec: ProviderSpec, settings: Settings, proxy: Proxy | None = None) -> Account:
     identity, address = f"{spec.id}:{PUBLIC}", address_in(settings, spec)
     data = MappingProxyType({BASE_URL: address}) if address else {}
     return Account(
@@ -167,7 +175,7 @@ def public_account(spec: ProviderSpec, settings: Settings) -> Account:
         provider=spec.id,
         name=spec.name,
         credential=Credential(connection_id=identity, data=data),
-        proxy=proxy_of({}, settings),
+        proxy=proxy,
     )
 
 

@@ -30,6 +30,7 @@ from ..storage.stores.proxy_pools import GROUP as POOLS
 from ..storage.stores.settings import GROUP as SETTINGS
 from ..storage.stores.usage import GROUP as USAGE
 from ..storage.stores.versions import read_versions
+from ..upstream.proxies import Proxy, general_proxy
 from .snapshot import ConfigSnapshot, accounts_of, models_of
 
 LOOK_EVERY = 1.0
@@ -51,14 +52,16 @@ class SnapshotLoader:
         prices: Prices,
         plugin_settings: PluginSettings | None = None,
         keys: KeyTable | None = None,
+        proxy: Proxy | None = None,
     ) -> None:
         """``plugin_settings`` and ``keys`` are kept in step with what is stored. Keys are not part
-        of the snapshot, because there may be many."""
+        of the snapshot, because there may be many. ``proxy`` is used where none is stored."""
         self._stores = stores
         self._registry = registry
         self._prices = prices
         self._plugin_settings = plugin_settings or PluginSettings()
         self._keys = keys
+        self._proxy = proxy
         self._lock = asyncio.Lock()
         self._kept: dict[str, tuple[int | None, Any]] = {}
         """What each group held at a version."""
@@ -112,11 +115,13 @@ class SnapshotLoader:
             await kv.all(ENABLED_MODELS),
         )
         self._prices.replace(await kv.all(PRICING))
+        proxy = general_proxy(settings, self._proxy)
         return ConfigSnapshot(
             registry=registry,
             settings=settings,
-            accounts=accounts_of(connections, settings, registry, pools),
+            accounts=accounts_of(connections, settings, registry, pools, proxy),
             pools=pools,
+            proxy=proxy,
             ended_sessions=ended,
             combos={combo.name: combo for combo in combos},
             aliases=await kv.all(ALIASES),

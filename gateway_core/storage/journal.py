@@ -18,9 +18,10 @@ database's own commits survive the machine.
 import errno
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -83,7 +84,7 @@ class Journal:
 
     def append(self, row: UsageRecord) -> int:
         """Append a row with one write, and give the position behind it. Never raises for a file
-        that cannot be written: the row then waits in memory alone."""
+        that cannot be written: ``end`` stays as it is then, and the row is in memory alone."""
         line = _encode((row,))
         try:
             if self._file is None or self.end - self._segments[-1][0] >= SEGMENT:
@@ -99,6 +100,10 @@ class Journal:
             self._trouble.over()
         self.end += len(line)
         return self.end
+
+    def rows_after(self, position: int) -> Iterator[tuple[UsageRecord, int]]:
+        """The rows behind a position that is not released, as ``rows_after``. Raises OSError."""
+        return _rows_of_files(self._segments, position)
 
     def release(self, position: int) -> None:
         """Everything before a position is in the database."""
@@ -141,7 +146,7 @@ class Journal:
 @contextmanager
 def open_journals(folder: Path, *, without: str = "") -> Iterator[Mapping[str, list[Segment]]]:
     """Every journal but one, by name, with its segments in order."""
-    found: dict[str, list[Segment]] = {}
+    segments: dict[str, list[Segment]] = {}
     with ExitStack() as stack:
         for path in sorted(folder.glob(f"*-*{_SUFFIX}")):
             name, _, begin = path.name.removesuffix(_SUFFIX).rpartition("-")
@@ -149,28 +154,45 @@ def open_journals(folder: Path, *, without: str = "") -> Iterator[Mapping[str, l
                 continue
             with suppress(FileNotFoundError):  # It was removed meanwhile: its rows are written.
                 file = stack.enter_context(path.open("rb"))
-                found.setdefault(name, []).append(Segment(int(begin), file))
-        yield found
+                segments.setdefault(name, []).append(Segment(int(begin), file))
+        yield segments
 
 
 def rows_after(segments: list[Segment], position: int) -> Iterator[tuple[UsageRecord, int]]:
     """The rows behind a position, each with the position behind it."""
     begins = [*(segment.begin for segment in segments), None]
-    for segment, (begin, until) in zip(segments, pairwise(begins), strict=True):
-        assert begin is not None
-        if until is not None and until <= position:
-            continue
-        at = max(begin, position)
-        segment.file.seek(at - begin)
-        # What stands behind the next segment's begin is part of a row that failed.
-        held = segment.file.read(-1 if until is None else until - at)
-        # So is an end without a line feed; its client never saw the end of the answer.
-        for line in held.split(b"\n")[:-1]:
-            at += len(line) + 1
-            try:
-                yield _decode(line), at
-            except msgspec.MsgspecError as error:
-                log.error("a damaged row of the usage journal is left out: %s", error)
+    for segment, (_, until) in zip(segments, pairwise(begins), strict=True):
+        yield from _rows_of(segment, until, position)
+
+
+def _rows_of_files(
+    files: Sequence[tuple[int, Path]], position: int
+) -> Iterator[tuple[UsageRecord, int]]:
+    """The same, of a journal that no other process changes; one file is open at a time."""
+    begins = [*(begin for begin, _ in files), None]
+    first = max(0, bisect_right([begin for begin, _ in files], position) - 1)
+    for (begin, path), until in zip(files[first:], begins[first + 1 :], strict=True):
+        with path.open("rb") as file:
+            yield from _rows_of(Segment(begin, file), until, position)
+
+
+def _rows_of(
+    segment: Segment, until: int | None, position: int
+) -> Iterator[tuple[UsageRecord, int]]:
+    """The rows of one segment behind a position; ``until`` is where the next segment begins."""
+    if until is not None and until <= position:
+        return
+    at = max(segment.begin, position)
+    segment.file.seek(at - segment.begin)
+    # What stands behind the next segment's begin is part of a row that failed.
+    held = segment.file.read(-1 if until is None else until - at)
+    # So is an end without a line feed; its client never saw the end of the answer.
+    for line in held.split(b"\n")[:-1]:
+        at += len(line) + 1
+        try:
+            yield _decode(line), at
+        except msgspec.MsgspecError as error:
+            log.error("a damaged row of the usage journal is left out: %s", error)
 
 
 async def recover(folder: Path, usage: UsageStore) -> None:
@@ -202,17 +224,23 @@ def _names(folder: Path) -> set[str]:
 
 
 async def _recover_one(folder: Path, name: str, usage: UsageStore, position: int) -> None:
-    with open_journals(folder) as journals:
-        rows = list(rows_after(journals.get(name, []), position))
-    for begin in range(0, len(rows), AT_ONCE):
-        some = rows[begin : begin + AT_ONCE]
+    rows = _rows_of_files(_files_of(folder, name), position)
+    count = 0
+    while some := list(islice(rows, AT_ONCE)):
         await usage.insert_many([row for row, _ in some], Mark(name, some[-1][1]))
-    if rows:
-        log.warning("%d usage rows were recovered from the journal of a killed process", len(rows))
+        count += len(some)
+    if count:
+        log.warning("%d usage rows were recovered from the journal of a killed process", count)
+
+
+def _files_of(folder: Path, name: str) -> list[tuple[int, Path]]:
+    """The segments of a journal in order, each with the position where it begins."""
+    begin = slice(len(name) + 1, -len(_SUFFIX))
+    return [(int(path.name[begin]), path) for path in sorted(folder.glob(f"{name}-*{_SUFFIX}"))]
 
 
 def _remove(folder: Path, name: str) -> None:
-    for path in folder.glob(f"{name}-*{_SUFFIX}"):
+    for _, path in _files_of(folder, name):
         path.unlink(missing_ok=True)
     (folder / f"{name}{_LOCK}").unlink(missing_ok=True)
 

@@ -65,7 +65,7 @@ def read_migrations(
     """Steps from file names and texts; a twin replaces the common one on its engine."""
     matches = [(match, sql) for file, sql in files if (match := _NAME.fullmatch(file))]
     steps: dict[int, Migration] = {}
-    for match, sql in sorted(matches, key=lambda found: bool(found[0][3])):
+    for match, sql in sorted(matches, key=lambda pair: bool(pair[0][3])):
         number, name, twin = int(match[1]), match[2], match[3]
         if number in steps and steps[number].name != name:
             raise MigrationRefused(f"Two migrations have the number {number}.")

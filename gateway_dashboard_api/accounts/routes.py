@@ -274,7 +274,10 @@ async def list_upstream_models(admin: AdminContext, request: Request) -> Respons
     if connection.broken:
         raise BadRequest(BROKEN)
     spec = admin.spec(connection.provider)
-    account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools, spec)
+    snapshot = admin.snapshot
+    account = account_of(
+        connection, snapshot.settings, snapshot.pools, spec=spec, proxy=snapshot.proxy
+    )
     models = None
     if spec is not None:
         try:

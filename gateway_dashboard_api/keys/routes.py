@@ -16,7 +16,7 @@ from gateway_core.identity.policy import read
 from gateway_core.routing.model_resolver import FAMILIES
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
-from gateway_core.storage.stores.key_usage import NOTHING, Spent, spent_of
+from gateway_core.storage.stores.key_usage import NOTHING, Spent
 from gateway_core.storage.stores.keys import ApiKey, KeyChange
 
 from ..admin_context import AdminContext
@@ -107,7 +107,7 @@ async def _spent_ever(admin: AdminContext) -> Mapping[str, Spent]:
     ledger = admin.core.ledger
     async with ledger.paused():
         spent = dict(await admin.stores.key_usage.ever())
-        for identity, _, used in spent_of(ledger.waiting):
+        for identity, _, used in ledger.unwritten():
             spent[identity] = spent.get(identity, NOTHING).plus(used)
     return spent
 

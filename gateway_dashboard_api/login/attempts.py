@@ -6,7 +6,7 @@ far less than the hashing of a password.
 
 from collections.abc import Callable
 
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.stores.lockouts import Standing
 
 from .lockout import QUIET, Lockout, LoginAttempt, bucket
@@ -15,7 +15,7 @@ from .lockout import QUIET, Lockout, LoginAttempt, bucket
 class Attempts:
     """The lockout of one worker. ``monotonic`` gives seconds, the same ones at every worker."""
 
-    def __init__(self, core: Core, monotonic: Callable[[], float]) -> None:
+    def __init__(self, core: Collaborators, monotonic: Callable[[], float]) -> None:
         self._core = core
         self._monotonic = monotonic
         self._lockout = Lockout(monotonic)

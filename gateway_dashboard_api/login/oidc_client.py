@@ -4,7 +4,7 @@ import asyncio
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.upstream.proxies import proxy_for, proxy_of
+from gateway_core.upstream.proxies import proxy_for
 from gateway_core.upstream.transport import read_all
 
 from ..admin_context import AdminContext
@@ -99,7 +99,7 @@ async def _post(admin: AdminContext, url: str, form: bytes) -> tuple[int, bytes]
 
 async def _fetch(admin: AdminContext, request: UpstreamRequest) -> tuple[int, bytes]:
     """Status and body. Raises TransportError."""
-    proxy = proxy_for(proxy_of({}, admin.snapshot.settings), request.url)
+    proxy = proxy_for(admin.snapshot.proxy, request.url)
     try:
         async with asyncio.timeout(LIMIT):
             answer = await admin.core.network.transport(proxy).send(request)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from gateway_core.identity.passwords import Passwords
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.stores.tickets import Purpose
 
 from .attempts import Attempts
@@ -38,7 +38,9 @@ class PasswordProof(Struct, frozen=True):
 class LoginState:
     """Attempts and pending logins. ``monotonic`` returns seconds."""
 
-    def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, core: Collaborators, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self.monotonic = monotonic
         self.passwords = Passwords()
         self.lockout = Attempts(core, monotonic)

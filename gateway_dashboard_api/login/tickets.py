@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.stores.tickets import Purpose
 
 T = TypeVar("T")
@@ -14,7 +14,9 @@ T = TypeVar("T")
 class Tickets(Generic[T]):
     """The tickets of one purpose, whose values of type ``kind`` are stored in the database."""
 
-    def __init__(self, core: Core, kind: type[T], purpose: Purpose, *, size: int = 32) -> None:
+    def __init__(
+        self, core: Collaborators, kind: type[T], purpose: Purpose, *, size: int = 32
+    ) -> None:
         self._core = core
         self._decoder = msgspec.json.Decoder(kind)
         self._purpose = purpose
@@ -47,7 +49,9 @@ class Tickets(Generic[T]):
 class SealedTickets(Generic[T]):
     """Tickets whose values the browser keeps, encrypted, so that nothing is stored."""
 
-    def __init__(self, core: Core, kind: type[T], purpose: Purpose, *, size: int = 32) -> None:
+    def __init__(
+        self, core: Collaborators, kind: type[T], purpose: Purpose, *, size: int = 32
+    ) -> None:
         self._core = core
         self._decoder = msgspec.json.Decoder(kind)
         self._purpose = purpose

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from gateway_core.contracts.errors import UpstreamError
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.failure_log import FailureLog
 
 from ..admin_context import AdminContext
@@ -43,7 +43,7 @@ class FirstAnswers:
 
 
 @asynccontextmanager
-async def awaited(core: Core) -> AsyncIterator[None]:
+async def awaited(core: Collaborators) -> AsyncIterator[None]:
     """Look in the background until the block ends."""
     servers = FirstAnswers(AdminContext(core))
 

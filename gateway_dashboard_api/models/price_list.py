@@ -89,18 +89,18 @@ def _rows(
     for name in dict.fromkeys((*models, *own)):
         model = models.get(name) or Model(name)
         if listed or name in own or model.price is not None:
-            found = admin.core.prices.in_use(Target(spec, model), read_rates(own.get(name)))
-            if found is not None:
-                yield name, price_row(found)
+            price = admin.core.prices.in_use(Target(spec, model), read_rates(own.get(name)))
+            if price is not None:
+                yield name, price_row(price)
 
 
-def price_row(found: PriceInUse) -> PriceRow:
-    longer = tuple(LongPromptRates(above=above, **_rates(each)) for above, each in found.longer)
+def price_row(price: PriceInUse) -> PriceRow:
+    longer = tuple(LongPromptRates(above=above, **_rates(each)) for above, each in price.longer)
     fields = {**FIELDS, UNITS: UNITS}
-    sources = {name: found.sources.get(field) for name, field in fields.items()}
+    sources = {name: price.sources.get(field) for name, field in fields.items()}
     return PriceRow(
-        **_rates(found.price),
-        requests=found.requests or UNSET,
+        **_rates(price.price),
+        requests=price.requests or UNSET,
         long_prompts=longer or UNSET,
         source={name: source for name, source in sources.items() if source is not None},
     )

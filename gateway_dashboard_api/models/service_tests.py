@@ -9,7 +9,7 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.provider import Call, FormPart
 from gateway_core.contracts.wire import Endpoint, WireFormat
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.dispatch import Job, dispatch
 from gateway_core.pipeline.translation import open_service
 from gateway_core.routing.account_selection import AccountConstraints
@@ -58,7 +58,7 @@ def sample_call(wire: WireFormat, endpoint: Endpoint, model: str) -> Call:
 
 
 async def run_service_test(
-    core: Core,
+    core: Collaborators,
     snapshot: ConfigSnapshot,
     kind: str,
     record: RequestRecord,

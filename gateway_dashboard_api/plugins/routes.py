@@ -64,8 +64,8 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
     """Every plugin that was found at the start, and what became of it."""
-    found = await _run_in_thread(lambda: tuple(rows(admin.snapshot.registry, _folder(admin))))
-    return json_answer(Plugins(found))
+    listed = await _run_in_thread(lambda: tuple(rows(admin.snapshot.registry, _folder(admin))))
+    return json_answer(Plugins(listed))
 
 
 async def show(admin: AdminContext, request: Request) -> Response:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.upstream.redaction import redact
 
 LIMIT = 10.0
@@ -26,7 +26,7 @@ class Reached(Struct, frozen=True, kw_only=True):
     elapsed_ms: int = 0
 
 
-async def try_proxy(core: Core, proxy: str) -> Reached:
+async def try_proxy(core: Collaborators, proxy: str) -> Reached:
     """Fetch GATEWAY_PROXY_TEST_URL through this proxy. Never raises."""
     began = time.monotonic()
     request = UpstreamRequest(

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 
 LINES = 500
 BEHIND = 200
@@ -64,13 +64,13 @@ class Console(logging.Handler):
                 queue.put_nowait(entry)
 
 
-def console_of(core: Core) -> Console | None:
+def console_of(core: Collaborators) -> Console | None:
     """Return the console of a running gateway; ``None`` while the translator is off."""
     return _consoles.get(id(core))
 
 
 @asynccontextmanager
-async def capture_log(core: Core) -> AsyncIterator[None]:
+async def capture_log(core: Collaborators) -> AsyncIterator[None]:
     """Capture the log until the block ends, if the translator is on."""
     if not core.environment.enable_translator:
         yield

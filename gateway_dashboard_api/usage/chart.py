@@ -57,8 +57,8 @@ async def _hourly(admin: AdminContext, starts: Sequence[float], parts: Parts) ->
 
 async def _daily(admin: AdminContext, period: Period, today: date, parts: Parts) -> list[Bucket]:
     first_day, last_day = period.days
-    found = await admin.stores.reports.series.slots(Span("day", first_day, f"{last_day}~"), parts)
-    rows = {row.at: row for row in found}
+    slots = await admin.stores.reports.series.slots(Span("day", first_day, f"{last_day}~"), parts)
+    rows = {row.at: row for row in slots}
     first = period.first or (date.fromisoformat(min(rows)) if rows else today)
     last = max(today, date.fromisoformat(max(rows))) if rows else today
     days = []

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.failure_log import FailureLog
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores import Stores
@@ -48,7 +48,7 @@ async def last_run(stores: Stores) -> Run | None:
     return None if stored is None else msgspec.convert(stored, Run)
 
 
-async def run(core: Core, days: int, trigger: Trigger) -> Run:
+async def run(core: Collaborators, days: int, trigger: Trigger) -> Run:
     """Delete calls that ended more than ``days`` days ago, and store a record of the run."""
     stores, now = core.stores, core.clock()
     moment = now - days * DAY
@@ -80,7 +80,7 @@ async def _attempt(what: str, deleting: Awaitable[int], errors: list[str]) -> in
         return 0
 
 
-async def run_if_due(core: Core) -> Run | None:
+async def run_if_due(core: Collaborators) -> Run | None:
     """Delete old rows if retention is on and the last run was not within a day."""
     settings = core.snapshot.settings
     if not settings.data_retention_enabled:
@@ -92,7 +92,7 @@ async def run_if_due(core: Core) -> Run | None:
 
 
 @asynccontextmanager
-async def daily(core: Core) -> AsyncIterator[None]:
+async def daily(core: Collaborators) -> AsyncIterator[None]:
     """Run retention in the background until the block ends."""
 
     async def check_regularly() -> None:

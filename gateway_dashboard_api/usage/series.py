@@ -15,7 +15,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores.latency_buckets import BOUNDS, percentile
-from gateway_core.storage.stores.usage_series import Slot
+from gateway_core.storage.stores.usage_series import TimeSlot
 from gateway_core.storage.stores.usage_sums import HOUR as HOUR_LENGTH
 from gateway_core.storage.stores.usage_sums import MINUTE as MINUTE_LENGTH
 from gateway_core.storage.stores.usage_sums import Span, Unit
@@ -214,7 +214,7 @@ class Running:
         self.took = [0] * len(BOUNDS)
         self.first = [0] * len(BOUNDS)
 
-    def add(self, slot: Slot) -> None:
+    def add(self, slot: TimeSlot) -> None:
         self.requests += slot.requests
         self.errors += slot.errors
         self.input += slot.input_tokens
@@ -287,7 +287,7 @@ class Collected:
         self.total = Running()
         self.points: dict[str, Running] = {}
 
-    def add(self, slot: Slot) -> None:
+    def add(self, slot: TimeSlot) -> None:
         self.total.add(slot)
         if slot.at not in self.points:
             self.points[slot.at] = Running()
@@ -295,8 +295,8 @@ class Collected:
 
     def listed(self, timeline: Timeline) -> tuple[Point, ...]:
         empty = Running().point
-        found = {name: running.point for name, running in self.points.items()}
-        return tuple(found.get(name, empty) for name in timeline.names)
+        points = {name: running.point for name, running in self.points.items()}
+        return tuple(points.get(name, empty) for name in timeline.names)
 
     def series(self, timeline: Timeline) -> GroupSeries:
         return GroupSeries(
@@ -311,7 +311,7 @@ Describe = Callable[[tuple[str, ...]], Group]
 
 
 def build_series(
-    timeline: Timeline, slots: Sequence[Slot], limit: int, describe_parts: Describe
+    timeline: Timeline, slots: Sequence[TimeSlot], limit: int, describe_parts: Describe
 ) -> Series:
     """Put together what the ledger has for each point and group."""
     everything, others = Collected(Group({}, "All")), Collected(Group({}, "Others"))

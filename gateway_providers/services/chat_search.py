@@ -51,11 +51,11 @@ def read_chat_search(question: Question) -> Search:
 
 def results(question: Question, text: str, cited: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """What is cited, else the links in the text, each address once."""
-    found: dict[str, Mapping[str, Any]] = {}
+    sources: dict[str, Mapping[str, Any]] = {}
     for row in (*cited, *links_in(text)):
         if isinstance(row.get("url"), str):
-            found.setdefault(row["url"], row)
-    return {"results": list(found.values())[: read_chat_search(question).limit], "answer": text}
+            sources.setdefault(row["url"], row)
+    return {"results": list(sources.values())[: read_chat_search(question).limit], "answer": text}
 
 
 def links_in(text: str) -> Iterable[Mapping[str, Any]]:

@@ -160,9 +160,9 @@ def characters(call: Call, answer: Any) -> Mapping[str, float]:
 
 def seconds(call: Call, answer: Any) -> Mapping[str, float]:
     """How long a recording is, where the answer tells its duration."""
-    found = answer.get("duration") if isinstance(answer, Mapping) else None
+    duration = answer.get("duration") if isinstance(answer, Mapping) else None
     try:
-        length = float(found) if isinstance(found, int | float | str) else 0.0
+        length = float(duration) if isinstance(duration, int | float | str) else 0.0
     except ValueError:
         length = 0.0
     return {"seconds": length} if 0 < length < 1e9 else {}

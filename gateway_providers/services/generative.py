@@ -45,8 +45,8 @@ def tokens_of(answer: Any) -> tuple[int, int]:
 
 
 def read_generated_usage(question: Question, answer: Any) -> Usage | None:
-    asked, answered = tokens_of(answer)
-    return Usage(input_tokens=asked, output_tokens=answered) if asked or answered else None
+    sent, answered = tokens_of(answer)
+    return Usage(input_tokens=sent, output_tokens=answered) if sent or answered else None
 
 
 def parts_of(answer: Any) -> Iterator[Mapping[str, Any]]:
@@ -103,13 +103,13 @@ def write_picture(question: Question) -> Mapping[str, Any]:
 
 def read_picture(question: Question, answer: Any) -> Mapping[str, Any]:
     parts = list(parts_of(answer))
-    found = [part["inlineData"]["data"] for part in parts if part.get("inlineData")]
-    if not found:
+    images = [part["inlineData"]["data"] for part in parts if part.get("inlineData")]
+    if not images:
         words = text_of(answer).strip()
         raise UpstreamError(words[:300] or "The upstream made no picture")
-    asked, answered = tokens_of(answer)
-    usage = {"input_tokens": asked, "output_tokens": answered, "total_tokens": asked + answered}
-    return {**show_bytes(*found), "usage": usage}
+    sent, answered = tokens_of(answer)
+    usage = {"input_tokens": sent, "output_tokens": answered, "total_tokens": sent + answered}
+    return {**show_bytes(*images), "usage": usage}
 
 
 def write_speech(question: Question) -> Mapping[str, Any]:
@@ -129,13 +129,13 @@ def write_speech(question: Question) -> Mapping[str, Any]:
 
 
 def read_speech(question: Question, answer: Any) -> Content:
-    found = [part["inlineData"] for part in parts_of(answer) if part.get("inlineData")]
-    if not found:
+    images = [part["inlineData"] for part in parts_of(answer) if part.get("inlineData")]
+    if not images:
         raise UpstreamError("The upstream said nothing")
-    samples = b"".join(b64decode(piece["data"]) for piece in found)
+    samples = b"".join(b64decode(piece["data"]) for piece in images)
     if question.members.get("response_format") == "pcm":
         return Content(samples, "audio/pcm")
-    return Content(wav(samples, rate_of(found[0].get("mimeType") or "")), "audio/wav")
+    return Content(wav(samples, rate_of(images[0].get("mimeType") or "")), "audio/wav")
 
 
 def rate_of(media_type: str) -> int:
@@ -194,8 +194,8 @@ def read_search_answer(question: Question, answer: Any) -> Mapping[str, Any]:
 
 
 def search_usage(question: Question, answer: Any) -> Usage:
-    asked, answered = tokens_of(answer)
-    return Usage(input_tokens=asked, output_tokens=answered, units={"queries": 1.0})
+    sent, answered = tokens_of(answer)
+    return Usage(input_tokens=sent, output_tokens=answered, units={"queries": 1.0})
 
 
 def generative_search(model: str) -> Service:

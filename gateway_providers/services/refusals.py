@@ -51,9 +51,9 @@ def words_of(value: Any, depth: int = 3) -> str:
         return words_of(value[0], depth - 1)
     if isinstance(value, Mapping) and depth:
         for name in ("error", "detail", *_WORDS):
-            found = words_of(value.get(name), depth - 1)
-            if found:
-                return found
+            words = words_of(value.get(name), depth - 1)
+            if words:
+                return words
     return ""
 
 

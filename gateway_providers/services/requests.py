@@ -55,8 +55,7 @@ def vendor_request(
     content = encode(body) if isinstance(body, Mapping) else body
     parts = content if isinstance(content, BodyParts) else None
     typed = {"content-type": media_type} if content else {}
-    # A key that was saved by mistake is no business of a vendor that takes none.
-    own = {} if spec.auth.type == "none" else credential_header(spec.auth, credential)
+    own = credential_header(spec.auth, credential)
     return UpstreamRequest(
         method=method,
         url=url,

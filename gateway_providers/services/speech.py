@@ -161,10 +161,10 @@ def read_recording(question: Question, *carries: str) -> FormPart:
 def _voice(value: Any) -> str:
     """A voice is a name, or an object with an id. Raises BadRequest for one that would be another
     place in a URL."""
-    found = value.get("id") if isinstance(value, Mapping) else value
-    if found in (".", ".."):
+    voice = value.get("id") if isinstance(value, Mapping) else value
+    if voice in (".", ".."):
         raise BadRequest("Invalid voice", param="voice")
-    return found if isinstance(found, str) else ""
+    return voice if isinstance(voice, str) else ""
 
 
 def _format(question: Question, possible: tuple[str, ...]) -> str:

@@ -217,29 +217,29 @@ class TranslatedAnswer(WholeExchange):
             raise UpstreamError(words_of(answer["error"]) or "The upstream reported an error")
         service, question = self._service, self._question
         try:
-            found = service.read(question, answer)
-            usage = None if isinstance(found, Again) else service.usage(question, answer)
+            result = service.read(question, answer)
+            usage = None if isinstance(result, Again) else service.usage(question, answer)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             # A vendor that answers otherwise than it says: the function reads what is not there.
             raise UpstreamError("The upstream's answer cannot be read") from error
-        if isinstance(found, Again):
-            self._asked = service.next_request(question, found) or self._asked
-            if found.cancel is not None:
-                self._cancel = service.cancel_request(question, found.cancel)
+        if isinstance(result, Again):
+            self._asked = service.next_request(question, result) or self._asked
+            if result.cancel is not None:
+                self._cancel = service.cancel_request(question, result.cancel)
             self.following = Step(
                 request=self._asked,
-                delay=service.interval if found.is_job else 0.0,
+                delay=service.interval if result.is_job else 0.0,
                 deadline=service.deadline,
-                is_public=found.is_public,
-                cancel=self._cancel if found.is_job else None,
+                is_public=result.is_public,
+                cancel=self._cancel if result.is_job else None,
             )
             return b""
         self.usage = usage
-        if isinstance(found, Content):
-            self.media_type = found.media_type
-            return found.data if isinstance(found.data, bytes) else b""
+        if isinstance(result, Content):
+            self.media_type = result.media_type
+            return result.data if isinstance(result.data, bytes) else b""
         self.media_type = JSON
-        return encode(found)
+        return encode(result)
 
     def _decoded(self, body: bytes) -> Any:
         if self._is_json:

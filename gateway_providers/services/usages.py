@@ -21,22 +21,22 @@ def read_usage(answer: Any, units: Mapping[str, float] | None = None) -> Usage |
     reported = answer.get("usage") if isinstance(answer, READ) else None
     if not isinstance(reported, dict):
         reported = {}
-    found = dict(units or {})
+    counts = dict(units or {})
     if reported.get("type") == "duration":
         seconds = reported.get("seconds")
         if isinstance(seconds, int | float) and 0 <= seconds <= MOST:
-            found["seconds"] = float(seconds)
+            counts["seconds"] = float(seconds)
     output = count_of(reported, *_OUTPUT)
     # Of a total, only what is not the answer belongs to the question.
     question = count_of(reported, *_INPUT[:2]) or max(0, count_of(reported, _INPUT[2]) - output)
     cached = count_of(reported.get("prompt_tokens_details"), "cached_tokens")
-    if not (question or output or found):
+    if not (question or output or counts):
         return None
     return Usage(
         input_tokens=question,
         output_tokens=output,
         cached_tokens=cached,
-        units=found or None,
+        units=counts or None,
     )
 
 

@@ -16,8 +16,8 @@ RETRIEVAL = ("search_document", "search_query")
 
 def texts_of(question: Question) -> list[str]:
     """The texts to embed. Raises BadRequest for tokens, which are of another vendor's."""
-    asked = question.members["input"]
-    texts = asked if isinstance(asked, list) else [asked]
+    wanted = question.members["input"]
+    texts = wanted if isinstance(wanted, list) else [wanted]
     if not all(isinstance(text, str) for text in texts):
         raise BadRequest("This model embeds texts only", param="input")
     return texts
@@ -25,8 +25,8 @@ def texts_of(question: Question) -> list[str]:
 
 def dimensions_of(question: Question) -> int | None:
     """How long the client wants a vector to be."""
-    found = question.members.get("dimensions")
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    dimensions = question.members.get("dimensions")
+    return dimensions if isinstance(dimensions, int) and not isinstance(dimensions, bool) else None
 
 
 def write_vectors(

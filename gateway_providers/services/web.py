@@ -105,11 +105,11 @@ def present(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value not in (None, "", (), [])}
 
 
-def rows_of(found: Any, **names: str) -> list[dict[str, Any]]:
+def rows_of(results: Any, **names: str) -> list[dict[str, Any]]:
     """Rows of results; each keyword is a member of ours, its value the vendor's name for it."""
-    if not isinstance(found, list):
+    if not isinstance(results, list):
         return []
-    kept = (row for row in found if isinstance(row, Mapping))
+    kept = (row for row in results if isinstance(row, Mapping))
     return [{ours: row.get(theirs) for ours, theirs in names.items()} for row in kept]
 
 

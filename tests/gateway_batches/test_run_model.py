@@ -31,7 +31,7 @@ from gateway_batches.runner import INTERRUPTED, BatchRun, Outcome, RunContext
 from gateway_batches.settings import BatchSettings
 from gateway_batches.store import BatchStore, Lease, Step
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.inner_call import InnerAnswer
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite.engine import MEMORY, open_sqlite
@@ -116,7 +116,7 @@ class BatchMachine(RuleBasedStateMachine):
         self.files = FileStore(self.folder, lambda: LIMITS, self.clock)
         core = SimpleNamespace(clock=self.clock, max_body=LONGEST, ledger=self.ledger)
         self.context = RunContext(
-            core=cast(Core, core),
+            core=cast(Collaborators, core),
             store=self.store,
             calls=cast(RowCalls, self.calls),
             pace=Pace(BatchSettings, lambda: 0),

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.credentials import COOKIE
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.stores.keys import KeyChange
 from gateway_dashboard_api import plugin
 
@@ -43,7 +43,7 @@ def has_optional(operation: RouteOperation) -> bool:
 
 def bodied() -> list[RouteOperation]:
     """Every management operation whose body has a member that may be left out."""
-    table = [one for each in plugin.routes_of(cast(Core, None)) for one in each.operations]
+    table = [one for each in plugin.routes_of(cast(Collaborators, None)) for one in each.operations]
     return [one for one in table if has_optional(one) and one.path != SETTINGS]
 
 

@@ -8,14 +8,14 @@ from admin_gateway import AdminGateway
 
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import Access
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 
 pytestmark = pytest.mark.anyio
 OPEN = (Access.PUBLIC, Access.ISOLATED)
 CLOSED = [
     operation
-    for route in plugin.routes_of(cast(Core, None))
+    for route in plugin.routes_of(cast(Collaborators, None))
     for operation in route.operations
     if operation.access not in (*OPEN, Access.SESSION, Access.PROTECTED, Access.COMMAND_LINE)
 ]

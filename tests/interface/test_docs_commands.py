@@ -14,6 +14,8 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"(?:\.venv/bin/)?model-gateway api |curl .*http://127\.0\.0\.1:2012[78]/")
 TUTORIAL_PORT = "8123"
 """Of the tutorials' own gateways, which have tests of their own."""
+INSIDE = "docker exec gateway "
+"""Where a container is running, the command behind this is the same."""
 CURL = """#!/bin/bash
 exec {curl} -sS --fail-with-body "${{@//http:\\/\\/127.0.0.1:2012[78]/{url}}}"
 """
@@ -22,7 +24,7 @@ exec {curl} -sS --fail-with-body "${{@//http:\\/\\/127.0.0.1:2012[78]/{url}}}"
 def calls(page: Path) -> list[str]:
     """The page's calls, each as a shell command."""
     text = page.read_text(encoding="utf-8")
-    lines = [line for block in BLOCK.findall(text) for line in split(block)]
+    lines = [line.removeprefix(INSIDE) for block in BLOCK.findall(text) for line in split(block)]
     return [line for line in lines if CALL.match(line) and "..." not in line.split("'")[0]]
 
 

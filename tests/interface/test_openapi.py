@@ -37,7 +37,7 @@ from gateway_core.http.openapi import template
 from gateway_core.http.operations import STREAM, RouteOperation
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 from gateway_files import routes as files
 from gateway_realtime import routes as realtime
@@ -82,7 +82,7 @@ CALM = settings(
 
 def operations() -> list[RouteOperation]:
     """Every routed operation. Building the routes does not use the gateway."""
-    core = cast(Core, None)
+    core = cast(Collaborators, None)
     table = (
         *(*meta.routes(core), *models.routes(core), *plugin.routes_of(core)),
         *(*files.routes(core), *completion_routes.routes(core), *message_routes.routes(core)),

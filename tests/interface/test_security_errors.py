@@ -1,7 +1,8 @@
 """Error texts contain no credential and no internals (7)."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,14 @@ async def said(admin: AdminGateway, wire: str) -> str:
 
 
 def every_byte(root: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
+    return b"".join(each for path in root.rglob("*") for each in content_of(path))
+
+
+def content_of(path: Path) -> Iterator[bytes]:
+    # The gateway is running: a file of the journal or the database may be removed at any time.
+    with suppress(FileNotFoundError):
+        if path.is_file():
+            yield path.read_bytes()
 
 
 async def written(admin: AdminGateway) -> None:

@@ -17,14 +17,14 @@ import gateway_format_openai_responses
 import gateway_provider_echo
 import httpx2
 from fake_vendor import Asked, FakeVendor, Said
-from served_gateway import vendor_plugin
+from served_gateway import PATIENT, vendor_plugin
 
 from gateway_batches import plugin as batches
 from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 from gateway_files import plugin as files
 from gateway_realtime import plugin as realtime
@@ -96,7 +96,7 @@ class AdminGateway:
         """A second vendor, at another origin."""
 
     @property
-    def core(self) -> Core:
+    def core(self) -> Collaborators:
         return self.gateway.core
 
     async def call(
@@ -208,7 +208,7 @@ async def opened(
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
         plugins |= {"files": files, "batches": batches, "realtime": realtime}
         plugins |= more
-        environment = from_environ({"DATA_DIR": str(data_dir), **variables})
+        environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
         gateway = await stack.enter_async_context(
             Gateway.open(environment, extra_plugins=plugins, installed_plugins=False, clock=clock)
         )

@@ -11,7 +11,7 @@ from gateway_core.contracts.errors import LimitExceeded
 from gateway_core.identity.keys import Key
 from gateway_core.identity.policy import Policy
 from gateway_core.metering.limits import KeyLimits
-from gateway_core.storage.stores.key_usage import NOTHING, KeySpent, Spent
+from gateway_core.storage.stores.key_usage import NOTHING, KeySpent, Spent, spent_of
 from gateway_core.storage.stores.usage import UsageRecord
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -43,7 +43,7 @@ class KeyLimitsSetup:
         self.reads = 0
         self.is_down = False
         self.limits = KeyLimits(
-            self.read, self.still, lambda: self.waiting, self.wall, self.steady, zone
+            self.read, self.still, lambda: spent_of(self.waiting), self.wall, self.steady, zone
         )
 
     async def read(self, key_id: str, day: str) -> KeySpent:

@@ -14,7 +14,7 @@ from gateway_core.config.environment import from_environ
 from gateway_core.config.settings import Settings
 from gateway_core.http.operations import Guarded
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.plugin_host import Host
 from gateway_core.storage.stores.audit import AuditFilter, AuditRow
 from gateway_core.storage.stores.settings import GROUP
@@ -85,7 +85,7 @@ class LoginGateway:
         self.stack: AsyncExitStack
 
     @property
-    def core(self) -> Core:
+    def core(self) -> Collaborators:
         return self.gateway.core
 
     @property

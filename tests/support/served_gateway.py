@@ -24,6 +24,9 @@ Serve = Callable[[Any, socket, Callable[[], Awaitable[object]]], Coroutine[Any, 
 """How a server serves an application: see ``gateway_core.Server``."""
 MODEL = "m-1"
 
+PATIENT = {"GATEWAY_PLUGIN_TIMEOUT_MS": "60000"}
+"""On a busy machine a plugin that works must not count as broken."""
+
 
 class Served:
     """A running gateway and its vendors, in a thread."""
@@ -103,7 +106,7 @@ def serve_gateway(
                 if specs
                 else [keyless_provider(name, vendor) for name, vendor in here.vendors.items()]
             )
-            environment = from_environ({"DATA_DIR": str(data_dir), **variables})
+            environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
             listener = listen("127.0.0.1", 0)
             stack.callback(listener.close)
             here.gateway = await stack.enter_async_context(

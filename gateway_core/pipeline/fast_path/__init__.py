@@ -61,10 +61,10 @@ def _send(run: RequestRun, body: bytes) -> bool:
     """
     core = run.core
     run.read(body)
-    found = single_account(run)
-    if found is None:
+    choice = single_account(run)
+    if choice is None:
         return False
-    member, account = found
+    member, account = choice
     if run.call.kind == Kind.LLM:
         exchange = run.translation.open(member.target, account.credential)
     else:

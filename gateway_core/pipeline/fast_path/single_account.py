@@ -15,7 +15,7 @@ class SingleAccount(Struct, frozen=True):
     """What was found for a key's calls of a model; remembered with the configuration."""
 
     key: Key | None
-    found: tuple[Member, Account] | None
+    choice: tuple[Member, Account] | None
     is_watched: bool
     """It matters which further models the calls name."""
 
@@ -40,13 +40,13 @@ def single_account(run: RequestRun) -> tuple[Member, Account] | None:
         is_watched = is_bound or bool(snapshot.hidden or snapshot.shown)
         held = SingleAccount(key, _find(run), is_watched)
         snapshot.remember(name, held)
-    elif held.is_watched and held.found is not None:
-        check_further(snapshot, key, held.found[:1], call.members)
-    if held.found is None:
+    elif held.is_watched and held.choice is not None:
+        check_further(snapshot, key, held.choice[:1], call.members)
+    if held.choice is None:
         return None
-    member, account = held.found
+    member, account = held.choice
     is_cooling = run.core.cooldowns.find(account.id, member.target.model.id) is not None
-    return None if is_cooling else held.found
+    return None if is_cooling else held.choice
 
 
 def _find(run: RequestRun) -> tuple[Member, Account] | None:

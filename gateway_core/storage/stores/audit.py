@@ -97,5 +97,7 @@ class AuditStore:
         counted = await self._database.fetch(
             f"SELECT count(*) AS total FROM audit{where}", **values
         )
-        found = (AuditRow(**{**row, "detail": msgspec.json.decode(row["detail"])}) for row in rows)
-        return tuple(found), counted[0]["total"]
+        audited = (
+            AuditRow(**{**row, "detail": msgspec.json.decode(row["detail"])}) for row in rows
+        )
+        return tuple(audited), counted[0]["total"]

@@ -145,10 +145,10 @@ async def _group(statements: Statements, group_id: str) -> ConnectionGroup | Non
 
 
 async def _existing(statements: Statements, group_id: str) -> ConnectionGroup:
-    found = await _group(statements, group_id)
-    if found is None:
+    group = await _group(statements, group_id)
+    if group is None:
         raise NotFound("Connection group not found")
-    return found
+    return group
 
 
 async def _add(transaction: Statements, group_id: str, connection_ids: Iterable[str]) -> None:

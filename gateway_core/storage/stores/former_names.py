@@ -31,7 +31,7 @@ class FormerNames:
 
     async def all(self) -> Mapping[Kind, Mapping[str, str]]:
         """Every name, by kind and id."""
-        found: dict[Kind, dict[str, str]] = {kind: {} for kind in _NAMED}
+        names: dict[Kind, dict[str, str]] = {kind: {} for kind in _NAMED}
         for row in await self._database.fetch("SELECT kind, id, name FROM former_names"):
-            found[row["kind"]][row["id"]] = row["name"]
-        return found
+            names[row["kind"]][row["id"]] = row["name"]
+        return names

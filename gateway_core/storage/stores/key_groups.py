@@ -88,10 +88,13 @@ class KeyGroupStore:
 
     async def labels(self) -> Mapping[str, tuple[str, ...]]:
         """The names of the groups of each key that is in any, in order."""
-        found: dict[str, tuple[str, ...]] = {}
+        labels_by_key: dict[str, tuple[str, ...]] = {}
         for row in await self._database.fetch(f"{_LABELS} ORDER BY g.name"):
-            found[row["api_key_id"]] = (*found.get(row["api_key_id"], ()), row["name"])
-        return found
+            labels_by_key[row["api_key_id"]] = (
+                *labels_by_key.get(row["api_key_id"], ()),
+                row["name"],
+            )
+        return labels_by_key
 
     async def labels_of(self, key_id: str) -> tuple[str, ...]:
         """The names of the groups of one key, in order."""
@@ -161,8 +164,8 @@ def _new_row(group_id: str, now: float) -> dict[str, str | None]:
 
 
 def _fields(change: KeyGroupChange) -> dict[str, str | None]:
-    given = {"name": change.name, "color": change.color}
-    return {name: value for name, value in given.items() if value is not UNSET}
+    values = {"name": change.name, "color": change.color}
+    return {name: value for name, value in values.items() if value is not UNSET}
 
 
 async def _fill(transaction: Statements, group_id: str, change: KeyGroupChange) -> None:
@@ -199,10 +202,10 @@ async def _group(statements: Statements, group_id: str) -> KeyGroup | None:
 
 
 async def _existing(statements: Statements, group_id: str) -> KeyGroup:
-    found = await _group(statements, group_id)
-    if found is None:
+    group = await _group(statements, group_id)
+    if group is None:
         raise NotFound("Key group not found")
-    return found
+    return group
 
 
 async def _write(transaction: Statements, sql: str, row: Row) -> None:

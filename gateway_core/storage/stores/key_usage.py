@@ -5,10 +5,11 @@ that look back; the totals of a key's whole life stay.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import sub
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple
 
 from ..database import Database, Statements
 
@@ -76,6 +77,9 @@ class Spent(Struct, frozen=True, rename="camel"):
             self.unpriced_tokens + other.unpriced_tokens,
         )
 
+    def minus(self, other: "Spent") -> "Spent":
+        return Spent(*map(sub, astuple(self), astuple(other)))
+
 
 NOTHING = Spent()
 
@@ -130,13 +134,13 @@ class KeyUsageStore:
             first=f"{day[:8]}01",
             last=f"{day[:8]}31",
         )
-        found = {row["span"]: Spent(*list(row.values())[1:]) for row in rows}
+        sums = {row["span"]: Spent(*list(row.values())[1:]) for row in rows}
         marks = {
-            name.removeprefix(MARK): found.pop(name).requests
-            for name in tuple(found)
+            name.removeprefix(MARK): sums.pop(name).requests
+            for name in tuple(sums)
             if name.startswith(MARK)
         }
-        return KeySpent(day=day, **found), marks
+        return KeySpent(day=day, **sums), marks
 
     async def ever(self) -> Mapping[str, Spent]:
         """The totals of every key that was ever used."""

@@ -255,10 +255,10 @@ async def _one(transaction: Statements, identity: str) -> ApiKey:
 
 
 def _by_key(rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = {}
+    accounts: dict[str, list[str]] = {}
     for row in rows:
-        found.setdefault(row["api_key_id"], []).append(row["connection_id"])
-    return {key: tuple(ids) for key, ids in found.items()}
+        accounts.setdefault(row["api_key_id"], []).append(row["connection_id"])
+    return {key: tuple(ids) for key, ids in accounts.items()}
 
 
 def _read(row: Row, scope: Sequence[str]) -> ApiKey:

@@ -133,10 +133,10 @@ class NodeStore:
         """Change a node, what its connections repeat of it, and with another prefix what names
         its models. Raises NotFound, PrefixTaken, and what ``renaming`` raises."""
         rewritten: tuple[Rewritten, ...] = ()
-        given = {n: v for n, v in msgspec.structs.asdict(change).items() if v is not UNSET}
+        values = {n: v for n, v in msgspec.structs.asdict(change).items() if v is not UNSET}
         async with self._database.transaction() as transaction:
             before = await _row(transaction, identity)
-            node = msgspec.structs.replace(before, **given, updated_at=iso(self._clock()))
+            node = msgspec.structs.replace(before, **values, updated_at=iso(self._clock()))
             await _write(transaction, _UPDATE, node)
             await _mirror(transaction, node)
             if renaming is not None:

@@ -138,12 +138,12 @@ class ProxyPoolStore:
 
     async def update(self, pool_id: str, change: ProxyPoolChange) -> ProxyPool:
         """Change a pool. Raises NotFound."""
-        given = _given(change)
+        values = _given(change)
         if isinstance(change.proxy_url, str):
-            given["proxy_url"] = _closed(self._seal, pool_id, change.proxy_url)
+            values["proxy_url"] = _closed(self._seal, pool_id, change.proxy_url)
         async with self._database.transaction() as transaction:
             before = await _row(transaction, pool_id)
-            row = {**before, **given, "updated_at": iso(self._clock())}
+            row = {**before, **values, "updated_at": iso(self._clock())}
             await transaction.execute(
                 _UPDATE, **{name: value for name, value in row.items() if name != "created_at"}
             )

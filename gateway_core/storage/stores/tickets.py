@@ -116,12 +116,12 @@ class TicketStore:
             opened = self._carry.open(sealed, table=TABLE, column=purpose.name, row=_digest(text))
         except SealBroken:
             return None
-        found = msgspec.json.decode(opened, type=_Carried)
-        is_live = found.made_at <= self._clock() < found.expires_at
+        carried = msgspec.json.decode(opened, type=_Carried)
+        is_live = carried.made_at <= self._clock() < carried.expires_at
         spent = await self._database.fetch(
             "SELECT id FROM tickets WHERE id = :id", id=_digest(text)
         )
-        return found.value if is_live and not spent else None
+        return carried.value if is_live and not spent else None
 
     async def spend(self, purpose: Purpose, text: str) -> bool:
         """Make such a ticket worthless: of two that spend it one is told ``True``."""

@@ -94,8 +94,8 @@ class UsageReports:
         await self._sums.follow()
         within, rest = _within(which), offset
         rows: list[UsageRow] = []
-        found = hours_with(self._database, parts, within)
-        async for hours in joined(found, enough=limit):
+        relevant = hours_with(self._database, parts, within)
+        async for hours in joined(relevant, enough=limit):
             stretch = hours.stretch.within(within)
             if rest:
                 is_whole = stretch == hours.stretch
@@ -114,14 +114,14 @@ class UsageReports:
     ) -> list[UsageRow]:
         where, values = _where(which, stretch)
         # What is skipped is skipped in the index: only the rows of the page are read.
-        found = await self._database.fetch(
+        rows = await self._database.fetch(
             f"SELECT * FROM usage WHERE id IN (SELECT id FROM usage{where} {_NEWEST_FIRST} "
             f"LIMIT :limit OFFSET :offset) {_NEWEST_FIRST}",
             **values,
             limit=limit,
             offset=offset,
         )
-        return [read_row(row) for row in found]
+        return [read_row(row) for row in rows]
 
     async def after(self, row: UsageRow, which: Which, *, limit: int) -> list[UsageRow]:
         """The rows that follow one, newest first, however many came or went meanwhile."""
@@ -174,12 +174,12 @@ class UsageReports:
 
     async def _sums_of_rows(self, which: Which, stretch: Stretch) -> list[Sums]:
         where, values = _where(which, stretch)
-        found = await self._database.fetch(
+        fetched = await self._database.fetch(
             f"SELECT {_NAMES}, {TOTALS}, max(last_at) AS last_at "
             f"FROM {rows('minute', where.removeprefix(' WHERE '))} AS r GROUP BY {_NAMES}",
             **values,
         )
-        return [Sums(**row) for row in found]
+        return [Sums(**row) for row in fetched]
 
     async def first_at(self) -> str | None:
         """When the oldest row ended."""

@@ -22,7 +22,7 @@ _FAILED = "status IN ('error', 'upstream_cut')"
 _ERRORS = f"CAST(sum(CASE WHEN {_FAILED} THEN requests ELSE 0 END) AS BIGINT) AS errors"
 
 
-class Slot(Struct, frozen=True, kw_only=True):
+class TimeSlot(Struct, frozen=True, kw_only=True):
     """Calls of one group in one minute, hour or day."""
 
     at: str
@@ -57,7 +57,7 @@ class UsageSeries:
         by: Sequence[str] = (),
         *,
         times: bool = False,
-    ) -> list[Slot]:
+    ) -> list[TimeSlot]:
         """Every minute, hour or day that has calls, in order, and each group in it.
 
         ``parts`` are values that all the calls have in common; ``by`` are the parts that they
@@ -69,7 +69,7 @@ class UsageSeries:
             await self._sums.follow()
             table, unit = SUMS, f" AND unit = '{span.unit}'"
         keys, columns = ", ".join(("at", *by)), (*TOOK, *FIRST) if times else ()
-        found = await self._database.fetch(
+        fetched = await self._database.fetch(
             f"SELECT {keys}, {_ERRORS}, {totals((*FIGURES, *columns))} FROM {table} AS t "
             f"WHERE at >= :since AND at < :until{unit}{filter_sql(parts)} "
             f"GROUP BY {keys} ORDER BY at",
@@ -77,11 +77,11 @@ class UsageSeries:
             until=span.until,
             **parts,
         )
-        return [_slot(row, by) for row in found]
+        return [_slot(row, by) for row in fetched]
 
 
-def _slot(row: Row, by: Sequence[str]) -> Slot:
-    return Slot(
+def _slot(row: Row, by: Sequence[str]) -> TimeSlot:
+    return TimeSlot(
         at=row["at"],
         group=tuple(row[name] for name in by),
         errors=row["errors"],

@@ -152,8 +152,8 @@ class UsageSums:
         ``parts`` are values of ``PARTS`` that the calls have in common.
         """
         select = f"{_NAMES}, {TOTALS}, max(last_at) AS last_at"
-        found = await self._fetch(select, span, parts, f"GROUP BY {_NAMES}")
-        return [Sums(**row) for row in found]
+        rows = await self._fetch(select, span, parts, f"GROUP BY {_NAMES}")
+        return [Sums(**row) for row in rows]
 
     async def count(self, span: Span, parts: Mapping[str, str] = {}) -> int:
         """How many rows these hours or days have with such parts."""
@@ -256,10 +256,10 @@ async def _sum(transaction: Statements, unit: Unit, where: str, values: Row) -> 
 
 async def _step(transaction: Statements, seen: int) -> int:
     """The id up to which the next rows are taken: deleted ones leave long gaps."""
-    found = await transaction.fetch(
+    rows = await transaction.fetch(
         "SELECT max(id) AS until FROM "
         "(SELECT id FROM usage WHERE id > :seen ORDER BY id LIMIT :most) AS next",
         seen=seen,
         most=AT_ONCE,
     )
-    return int(found[0]["until"] or seen)
+    return int(rows[0]["until"] or seen)

@@ -18,7 +18,7 @@ from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.plan import Member
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.redaction import secrets_of
@@ -59,7 +59,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     """Whether a list that needs no key is enough, as long as no model is named."""
 
 
-async def check(core: Core, subject: Subject, path: str, limit: float) -> Checked:
+async def check(core: Collaborators, subject: Subject, path: str, limit: float) -> Checked:
     """Check an account. ``path`` is the admin route that does so, for the ledger."""
     return await time_proof(_prove(core, subject, path), subject.account.credential, limit)
 
@@ -80,7 +80,7 @@ async def time_proof(proving: Awaitable[Proof], credential: Credential, limit: f
     return Checked(build_finding(error, took, secrets_of(credential)), proof)
 
 
-async def _prove(core: Core, subject: Subject, path: str) -> Proof:
+async def _prove(core: Collaborators, subject: Subject, path: str) -> Proof:
     """Raises GatewayError unless the vendor accepts the account."""
     fetched, proves = await _list(core, subject)
     has_list = fetched is not None and fetched.is_good
@@ -99,7 +99,7 @@ async def _prove(core: Core, subject: Subject, path: str) -> Proof:
     return Proof("chat")
 
 
-async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
+async def _list(core: Collaborators, subject: Subject) -> tuple[Fetched | None, bool]:
     """Fetch the vendor's list; also returns whether it needs the key.
 
     Raises UpstreamError when the vendor turns the key down.
@@ -121,7 +121,7 @@ async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
     return fetched, not keyless_answer.is_good
 
 
-async def _call_model(core: Core, subject: Subject, model: str, path: str) -> None:
+async def _call_model(core: Collaborators, subject: Subject, model: str, path: str) -> None:
     spec, account = subject.spec, subject.account
     rows = core.snapshot.models.get(spec.id, spec.models)
     row = next((row for row in rows if row.id == model and row.kind == Kind.LLM), Model(model))

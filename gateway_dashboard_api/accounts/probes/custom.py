@@ -7,7 +7,7 @@ import msgspec
 
 from gateway_core.contracts.errors import BadRequest, UpstreamError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.endpoints import JSON
 
@@ -24,7 +24,9 @@ DECISION_URL = "http://127.0.0.1:8000/v1/systemone"
 TYPES = (EMBEDDING, DECISION)
 
 
-async def prove(core: Core, type_: str, base: str, account: Account, model: str | None) -> Proof:
+async def prove(
+    core: Collaborators, type_: str, base: str, account: Account, model: str | None
+) -> Proof:
     """Request one embedding, or one decision. Raises GatewayError unless it is accepted."""
     if model is None:
         raise BadRequest("There is no model to test with: give one, or set a default model")

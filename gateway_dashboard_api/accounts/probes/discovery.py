@@ -12,7 +12,7 @@ from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.send import send
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream import endpoints
@@ -92,7 +92,10 @@ def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> s
 
 
 async def fetch(
-    core: Core, account: Account, request: UpstreamRequest, spec: ProviderSpec | None = None
+    core: Collaborators,
+    account: Account,
+    request: UpstreamRequest,
+    spec: ProviderSpec | None = None,
 ) -> Fetched:
     """Send a request through the account's proxy. Raises TransportError."""
     if spec is None:
@@ -108,7 +111,7 @@ async def fetch(
 
 
 async def discover(
-    core: Core, spec: ProviderSpec, wire: WireFormat, account: Account
+    core: Collaborators, spec: ProviderSpec, wire: WireFormat, account: Account
 ) -> tuple[Listed, ...] | None:
     """Fetch the vendor's whole list; ``None`` for a vendor that has none.
 

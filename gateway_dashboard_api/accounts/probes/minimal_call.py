@@ -9,7 +9,7 @@ from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.provider import Call
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.dispatch import Job, dispatch
 from gateway_core.pipeline.json_body import members_of
 from gateway_core.pipeline.translation import Translation
@@ -62,7 +62,7 @@ def _is_understood(translation: Translation) -> bool:
     return True
 
 
-async def intercept(core: Core, translation: Translation) -> Translation:
+async def intercept(core: Collaborators, translation: Translation) -> Translation:
     """Apply the interceptors. Raises GatewayError when one refuses the call."""
     if not core.interceptors.active:
         return translation
@@ -70,7 +70,7 @@ async def intercept(core: Core, translation: Translation) -> Translation:
 
 
 async def call_members(
-    core: Core,
+    core: Collaborators,
     snapshot: ConfigSnapshot,
     translation: Translation,
     members: Sequence[Member],
@@ -87,7 +87,9 @@ async def call_members(
     record.add_usage(answer.exchange.usage)
 
 
-async def call_account(core: Core, account: Account, member: Member, record: RequestRecord) -> None:
+async def call_account(
+    core: Collaborators, account: Account, member: Member, record: RequestRecord
+) -> None:
     """Send the call to exactly this account, also in cooldown. Raises GatewayError.
 
     Its cooldowns and rotation are its own, so real calls are not affected.

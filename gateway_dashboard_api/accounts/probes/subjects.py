@@ -23,7 +23,9 @@ async def check_connection(
 ) -> Checked:
     """Check a stored account, active or not."""
     snapshot = admin.snapshot
-    account = account_of(connection, snapshot.settings, snapshot.pools, owner.spec)
+    account = account_of(
+        connection, snapshot.settings, snapshot.pools, spec=owner.spec, proxy=snapshot.proxy
+    )
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
         return await time_proof(_refuse(BadRequest(BROKEN)), account.credential, limit)
@@ -71,5 +73,5 @@ def build_candidate(
         credential=Credential(
             connection_id=identity, secret=key or None, data=MappingProxyType(dict(data))
         ),
-        proxy=proxy_of(data, admin.snapshot.settings, admin.snapshot.pools),
+        proxy=proxy_of(data, admin.snapshot.pools, admin.snapshot.proxy),
     )

@@ -31,7 +31,12 @@ def test_a_second_signal_hurries_unless_a_terminal_only_says_again_that_it_is_go
             os.kill(os.getpid(), name)
             await asyncio.sleep(0.01)
 
-    run(main)
+    # Whoever started the tests may have set it to be ignored, as nohup does.
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        run(main)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
     assert stop.is_set()
     assert len(hurries) == hurried

@@ -170,5 +170,26 @@ def test_the_reference_names_every_variable_once_and_describes_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"])
-def test_proxy_variables_are_not_read(name: str) -> None:
-    assert name not in {row[0] for row in reference()}
+def test_proxy_variables_are_read_in_both_spellings_and_small_letters_win(name: str) -> None:
+    def read(**variables: str) -> object:
+        return getattr(from_environ(variables), name.lower())
+
+    assert read(**{name: "http://a:1"}) == "http://a:1"
+    assert read(**{name.lower(): "http://b:1"}) == "http://b:1"
+    assert read(**{name: "http://a:1", name.lower(): "http://b:1"}) == "http://b:1"
+    assert read(**{name: " "}) is None
+
+
+def test_a_proxys_address_may_lack_its_scheme() -> None:
+    assert from_environ({"HTTPS_PROXY": "proxy.lan:3128"}).https_proxy == "http://proxy.lan:3128"
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://x", "http://", "http://a b", "http://a/path?x", "socks4://a"]
+)
+def test_what_is_no_proxys_address_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(
+        ConfigError, match=r"^HTTPS_PROXY does not accept the given value: "
+    ) as raised:
+        from_environ({"https_proxy": url})
+    assert url not in str(raised.value)

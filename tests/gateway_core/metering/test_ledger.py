@@ -1,7 +1,9 @@
 """Rows are written in batches, kept while the database fails, and all written on close."""
 
 import asyncio
+import errno
 import logging
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import UTC
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from key_limits_setup import key
 from snapshots import provider, target
 
 from gateway_core import Price, Usage
@@ -21,6 +24,7 @@ from gateway_core.metering.ledger import FLUSH_ROWS, MOST_WAITING, Ledger, recor
 from gateway_core.metering.prices import Prices
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.metering.timestamps import Timestamps
+from gateway_core.storage import journal as journal_module
 from gateway_core.storage.errors import StorageFull
 from gateway_core.storage.journal import Journal, open_journals, rows_after
 from gateway_core.storage.stores.usage import Mark, UsageRecord
@@ -54,6 +58,14 @@ def record(id: int | str) -> RequestRecord:
     return RequestRecord(str(id), "/v1/messages", "claude", 1_800_000_000.0)
 
 
+def used(number: int) -> RequestRecord:
+    """A call of a key that used three tokens."""
+    finished = record(number)
+    finished.key, finished.attempts = key(), 1
+    finished.usage = Usage(input_tokens=3)
+    return finished
+
+
 def numbers(count: int) -> list[str]:
     return [str(number) for number in range(count)]
 
@@ -69,10 +81,10 @@ def with_ledger(work: Callable[[Ledger, Book], Awaitable[None]], **more: Any) ->
         return asyncio.run(main(Path(folder)))
 
 
-def journaled(ledger: Ledger) -> list[str]:
+def journaled(ledger: Ledger, after: int = 0) -> list[str]:
     """What another process would find in the journal."""
     with open_journals(ledger._journal._folder) as journals:
-        return [row.request_id for row, _ in rows_after(journals.get("j", []), 0)]
+        return [row.request_id for row, _ in rows_after(journals.get("j", []), after)]
 
 
 async def turns(until: Callable[[], bool]) -> None:
@@ -264,18 +276,107 @@ def test_a_row_that_cannot_be_made_is_told_and_harms_no_other(
     assert "the usage row of request bad could not be made" in caplog.text
 
 
-def test_the_queue_is_bounded_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+def test_rows_beyond_the_queue_wait_in_the_journal_and_are_written_in_order(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(journal_module, "SEGMENT", 100_000)
+    count = MOST_WAITING + 2 * FLUSH_ROWS + 5
+
     async def work(ledger: Ledger, book: Book) -> None:
-        book.gate = asyncio.Event()
-        for number in range(MOST_WAITING + 5):
+        book.fails = True
+        for number in range(count):
             ledger.record(record(number))
-        book.gate.set()
+        assert len(ledger.waiting) == MOST_WAITING
+        assert len(journaled(ledger)) == count
+        await turns(lambda: book.attempts == 1 and ledger._flushing is None)
+        book.fails = False
+        ledger._begin()
+        await turns(lambda: len(book.rows) == count)
+        ledger.record(record(count))
         await ledger.aclose()
 
     book = with_ledger(work)
 
-    assert book.rows == numbers(MOST_WAITING)
-    assert caplog.text.count("the usage queue is full") == 1
+    assert book.rows == numbers(count + 1)
+    assert [mark.position for mark in book.marks] == sorted(mark.position for mark in book.marks)
+    assert "lost" not in caplog.text
+
+
+def test_rows_that_wait_in_the_journal_alone_are_counted_for_their_key() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        for number in range(MOST_WAITING + FLUSH_ROWS + 1):
+            ledger.record(used(number))
+
+        def sums() -> tuple[int, int]:
+            spent = [figures for _, _, figures in ledger.unwritten()]
+            return sum(each.requests for each in spent), sum(each.input_tokens for each in spent)
+
+        async with ledger.paused():
+            assert sums() == (MOST_WAITING + FLUSH_ROWS + 1, 3 * (MOST_WAITING + FLUSH_ROWS + 1))
+        book.fails = False
+        while ledger.waiting:
+            await ledger._write_some()
+            left = MOST_WAITING + FLUSH_ROWS + 1 - len(book.rows)
+            assert sums() == (left, 3 * left)
+
+    with_ledger(work)
+
+
+def test_rows_that_neither_memory_nor_disk_takes_are_lost_and_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "MOST_WAITING", 3)
+
+    def full(file: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            for number in range(5):
+                ledger.record(record(number))
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(3)
+    assert caplog.text.count("neither queue nor journal takes usage rows; 1 are lost") == 1
+
+
+@given(st.lists(st.sampled_from(["record", "refuse", "write"]), max_size=60))
+def test_whatever_fails_each_row_is_written_once_also_after_a_kill(steps: list[str]) -> None:
+    """``refuse`` is a row for which the disk is full, so that only memory may take it."""
+    taken: set[str] = set()
+    in_journal: set[str] = set()
+
+    def check(ledger: Ledger, book: Book) -> None:
+        mark = book.marks[-1].position if book.marks else 0
+        recovered = journaled(ledger, after=mark)
+        written = [row for row in book.rows if row in in_journal]
+        assert sorted(written + recovered) == sorted(in_journal)
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        write = os.write
+        for number, step in enumerate(steps):
+            if step == "write":
+                await ledger._write_some()
+            with pytest.MonkeyPatch.context() as patch:
+                if step == "refuse":
+                    patch.setattr(os, "write", lambda file, line: write(file, line[:9]))
+                before = ledger._lost, ledger._journal.end
+                if step != "write":
+                    ledger.record(record(number))
+                    taken.update([str(number)] if ledger._lost == before[0] else [])
+                in_journal.update([str(number)] if ledger._journal.end > before[1] else [])
+            check(ledger, book)
+        await ledger.flush()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "MOST_WAITING", 4)
+        patch.setattr(module, "FLUSH_ROWS", 3)
+        patch.setattr(journal_module, "SEGMENT", 700)
+        book = with_ledger(work)
+
+    assert sorted(book.rows) == sorted(taken)
 
 
 def test_closing_over_a_broken_database_says_what_was_lost(

@@ -14,7 +14,7 @@ from snapshots import provider
 
 from gateway_core import UpstreamRequest, hookimpl
 from gateway_core.contracts.errors import Forbidden, HostRefused
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.plugin_host import Host, Hosts
 
 pytestmark = pytest.mark.anyio
@@ -83,7 +83,7 @@ async def test_no_name_leads_out_of_the_folder(
     assert host.folder.is_dir()
 
 
-@pytest.mark.parametrize("name", ["core", *Core.__struct_fields__])
+@pytest.mark.parametrize("name", ["core", *Collaborators.__struct_fields__])
 async def test_a_stranger_gets_nothing_of_the_gateways(
     admin: AdminGateway, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:

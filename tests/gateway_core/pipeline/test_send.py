@@ -15,7 +15,7 @@ from snapshots import provider
 from gateway_core import Credential
 from gateway_core.contracts.errors import HostRefused, TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.send import send
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.egress_policy import EgressPolicy
@@ -53,7 +53,9 @@ class Way:
         return ["127.0.0.1"]
 
     async def send(self, proxy: Proxy | None) -> bytes:
-        core = cast(Core, SimpleNamespace(network=self.network, egress_policy=EgressPolicy()))
+        core = cast(
+            Collaborators, SimpleNamespace(network=self.network, egress_policy=EgressPolicy())
+        )
         account = Account(
             id="a",
             provider="acme",

@@ -95,7 +95,8 @@ async def test_a_broken_format_fails_no_management_route_but_its_own(tmp_path: P
 async def test_a_broken_format_fails_alone(
     tmp_path: Path, verb: str, stream: bool, how: str
 ) -> None:
-    plugin = plugin_of(spec("speaks", format="broken"), formats=(wire(verb, WAYS[how]),))
+    speaks = spec("speaks", format="broken", auth=Auth(type="optional"))
+    plugin = plugin_of(speaks, formats=(wire(verb, WAYS[how]),))
     async with opened(tmp_path, {}, more={"bad": plugin}) as admin:
         base = f"{admin.vendor.url}/v1"
         key = "wrong-canary" if verb == "read_error" else KEY

@@ -55,8 +55,11 @@ def test_a_vendor_may_have_a_path_a_suffix_or_a_builder_of_its_own() -> None:
         (Auth(scheme="raw"), WIRE, {"authorization": "s3"}),
         (Auth(header="X-Key"), WIRE, {"x-key": "s3"}),
         (Auth(prefix="Token"), WIRE, {"authorization": "Token s3"}),
+        (Auth(type="optional"), WIRE, {"authorization": "Bearer s3"}),
+        (Auth(type="none"), WIRE, {}),
+        (Auth(type="none", header="x-key"), OTHER, {}),
     ],
-    ids=range(6),
+    ids=range(9),
 )
 def test_a_secret_rides_as_its_vendor_wants_it(
     auth: Auth, wire: WireFormat, expected: dict[str, str]

@@ -6,10 +6,13 @@ from typing import Any
 
 import anthropic
 import httpx2
+import ollama
 import openai
 import pytest
 from chat_endpoints import BODIES, CLAUDE_VENDOR, GPT_VENDOR, PATHS, gpt_stream
 from fake_vendor import Said
+from google import genai
+from google.genai import types as genai_types
 from served_gateway import Served
 
 CITED = {
@@ -124,6 +127,77 @@ def test_a_messages_stream_ends_with_what_was_lost_while_it_ran(
         b"",
     ]
     assert [row.dropped for row in here.rows()[:2]] == [("logprobs",)] * 2
+
+
+def ask_gemini(url: str) -> str:
+    options = genai_types.HttpOptions(base_url=url)
+    client = genai.Client(api_key="none", http_options=options)
+    try:
+        chunks = list(client.models.generate_content_stream(model="v-claude/m", contents="hi"))
+        return "".join(each.candidates[0].content.parts[0].text for each in chunks[:-1])  # type: ignore[index,union-attr,misc]
+    finally:
+        client.close()
+
+
+def ask_ollama(url: str) -> str:
+    with ollama.Client(host=url) as client:
+        messages = [{"role": "user", "content": "hi"}]
+        chunks = list(client.chat(model="v-claude/m", messages=messages, stream=True))
+        assert [each.done for each in chunks] == [False] * (len(chunks) - 1) + [True]
+        return "".join(each.message.content or "" for each in chunks)
+
+
+@pytest.mark.parametrize(
+    ("wire", "path", "ask"),
+    [
+        ("gemini", "/v1beta/models/v-claude/m:streamGenerateContent?alt=sse", ask_gemini),
+        ("ollama", "/api/chat", ask_ollama),
+    ],
+)
+def test_clients_that_fail_on_comments_get_a_frame_with_a_further_member(
+    here: Served, http: httpx2.Client, wire: str, path: str, ask: Callable[[str], str]
+) -> None:
+    CLAUDE_VENDOR.say = lambda _: Said.stream(*claude_stream())
+    body = {**BODIES[wire], "model": "v-claude/m", "stream": True}
+    if wire == "gemini":
+        body = BODIES[wire]
+
+    answer = http.post(here.url + path, json=body)
+
+    lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.strip()]
+    frames = [json.loads(line) for line in lines]
+    (named,) = [frame for frame in frames if "x-gateway-dropped" in frame]
+    names = named["x-gateway-dropped"].split(", ")
+    assert "part:server_tool_use" in names
+    assert frames.index(named) == len(frames) - 2
+    assert list(here.rows()[0].dropped) == names
+
+    assert ask(here.url) == "so"
+
+
+@pytest.mark.parametrize(
+    ("wire", "path", "more", "name"),
+    [
+        (
+            "gemini",
+            "/v1beta/models/v-openai/m:streamGenerateContent?alt=sse",
+            {"generationConfig": {"topK": 3}},
+            "generationConfig.topK",
+        ),
+        ("ollama", "/api/chat", {"stream": True, "options": {"top_k": 3}}, "options.top_k"),
+    ],
+)
+def test_their_streams_that_opened_early_begin_with_it(
+    here: Served, http: httpx2.Client, wire: str, path: str, more: dict[str, Any], name: str
+) -> None:
+    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("late"), delay=2.4)
+
+    answer = http.post(here.url + path, json={**BODIES[wire], **more})
+
+    assert "x-gateway-dropped" not in answer.headers
+    lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.strip()]
+    assert json.loads(lines[0])["x-gateway-dropped"] == name
+    assert json.loads(lines[1])
 
 
 def test_a_stream_that_lost_nothing_ends_as_ever(here: Served, http: httpx2.Client) -> None:

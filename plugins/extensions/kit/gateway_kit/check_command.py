@@ -37,17 +37,17 @@ def check_command(
 ) -> None:
     """Compare a plugin with the gateway's hooks and run the conformance cases."""
     folder = PluginFolder.of(environment.data_path)
-    found = find_plugin(plugin, folder)
-    comparison = _compared(found, against)
+    discovered = find_plugin(plugin, folder)
+    comparison = _compared(discovered, against)
     if not as_json:
         for line in _comparison_lines(comparison):
             click.echo(line)
     try:
-        results = _checked(found, folder, live) if against is None else None
+        results = _checked(discovered, folder, live) if against is None else None
     except PluginFailed as failure:
         if as_json:
             show({"comparison": comparison, "conformance": None})
-        raise click.ClickException(f"{found.name} cannot be run: {failure.reason}") from None
+        raise click.ClickException(f"{discovered.name} cannot be run: {failure.reason}") from None
     if as_json:
         show({"comparison": comparison, "conformance": results})
     else:
@@ -59,17 +59,17 @@ def check_command(
         sys.exit(1)
 
 
-def _compared(found: Found, against: str | None) -> "Comparison":
+def _compared(discovered: Found, against: str | None) -> "Comparison":
     from gateway_core.plugins.compatibility import compared
     from gateway_core.plugins.interface import UnknownVersion
 
     try:
-        return compared(found) if against is None else compared(found, against)
+        return compared(discovered) if against is None else compared(discovered, against)
     except (UnknownVersion, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None":
+def _checked(discovered: Found, folder: PluginFolder, live: bool) -> "Results | None":
     """Run the cases and keep what came of them; None where they cannot be run.
 
     Raises PluginFailed for a plugin that cannot be imported.
@@ -81,15 +81,15 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
     from .results.steps import MissingRequirement
 
     with LoadGuard(IMPORT_LIMIT) as guard:
-        guard.run(found.load)
+        guard.run(discovered.load)
     try:
         with log_output.without_repeats(partial(click.echo, err=True)):
-            results = check(found, live=live, progress=_progress)
+            results = check(discovered, live=live, progress=_progress)
     except MissingRequirement as error:
         click.echo(f"{LACKING}{error}", err=True)
         return None
     except NoKey as error:
-        raise click.ClickException(f"{found.name}: {error}") from None
+        raise click.ClickException(f"{discovered.name}: {error}") from None
     except BadConformanceOptions as error:
         raise PluginFailed(str(error)) from None
     try:

@@ -71,20 +71,20 @@ class BlockOrder:
 def words(stream: bytes) -> list[str]:
     """One word per frame; frames without data are comments and have none."""
     order = BlockOrder()
-    found: list[str] = []
+    labels: list[str] = []
     for name, data in parse_events(stream):
         try:
             event = _decode(data)
         except Unreadable:
-            found.append(RUBBISH)
+            labels.append(RUBBISH)
             continue
         fits = event.type.encode() == name
         if event.type in BLOCK_EVENTS:
             fits = fits and order.fits(event.type, event.index)
         elif event.type == "message_delta":
             fits = fits and order.all_closed
-        found.append(_WORDS.get(event.type, "other") if fits else RUBBISH)
-    return found
+        labels.append(_WORDS.get(event.type, "other") if fits else RUBBISH)
+    return labels
 
 
 # Pings may come anywhere, even behind the end; unknown events are to be expected.

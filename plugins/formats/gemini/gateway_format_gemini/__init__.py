@@ -25,7 +25,7 @@ from gateway_core import ClientSide, KeepAlive, VendorSide, WireFormat, hookimpl
 from ._dialect import DIALECT
 from .client_replies import write_reply
 from .client_requests import ENDPOINTS, read_request
-from .client_stream import GeminiStreamWriter
+from .client_stream import GeminiStreamWriter, write_losses
 from .errors import read_error, write_error, write_late_error
 from .grammar import GRAMMAR
 from .relay import start_relay
@@ -100,6 +100,7 @@ GEMINI = WireFormat(
         "service_tier": "serviceTier",
         "tool_choice": "toolConfig.functionCallingConfig",
     },
+    trailer=write_losses,
     base_url="https://generativelanguage.googleapis.com/v1beta",
 )
 

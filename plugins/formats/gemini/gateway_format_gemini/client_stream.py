@@ -7,6 +7,8 @@ https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
 
 from collections.abc import Sequence
 
+import msgspec
+
 from gateway_core import ChoiceEnded, Conversation, Losses, ReplyFailed, StreamEvent
 from gateway_formats.ndjson import escape_line_separators
 
@@ -14,6 +16,16 @@ from .client_replies import Answer
 from .errors import write_error_frame
 
 _FRAME = b'data: {"candidates":[{"content":{"parts":[%b],"role":"model"},"index":%d%b}],%b}\r\n\r\n'
+_LOSSES = (
+    b'data: {"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"index":0}],'
+    b'"x-gateway-dropped":%b}\r\n\r\n'
+)
+
+
+def write_losses(names: bytes) -> bytes:
+    """A frame without text whose further member names what was lost: Google's SDKs fail on
+    comments, and pass over members that they do not know."""
+    return _LOSSES % msgspec.json.encode(names.decode())
 
 
 class GeminiStreamWriter:

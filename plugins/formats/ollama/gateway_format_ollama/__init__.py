@@ -37,7 +37,7 @@ from ._dialect import DIALECT
 from ._forced_calls import ForcedCallReader, ask_for_arguments, forced_tool, read_as_call
 from .client_replies import write_reply
 from .client_requests import read_intake, read_request
-from .client_stream import Writer
+from .client_stream import Writer, write_losses
 from .errors import read_error, write_error
 from .grammar import GRAMMAR
 from .relay import relay_reply
@@ -137,6 +137,7 @@ OLLAMA = WireFormat(
         "reasoning": "thinking",
         "thinking": "think",
     },
+    trailer=write_losses,
     base_url="http://localhost:11434",
 )
 

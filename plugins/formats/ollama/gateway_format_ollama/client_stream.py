@@ -34,7 +34,17 @@ from .client_replies import call_row, ending, is_signed, note_part
 from .errors import error_line
 
 _encode = msgspec.json.encode
+_LOSSES = (
+    b'{"model":"","created_at":"1970-01-01T00:00:00Z","message":{"role":"assistant","content":""},'
+    b'"done":false,"x-gateway-dropped":%b}\n'
+)
 _STREAM_END = b'},"done":false}\n'
+
+
+def write_losses(names: bytes) -> bytes:
+    """A line without text whose further member names what was lost. A line has no comments, and
+    clients pass over members that they do not know."""
+    return _LOSSES % _encode(names.decode())
 
 
 class _Open:

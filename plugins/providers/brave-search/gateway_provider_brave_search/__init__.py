@@ -37,12 +37,12 @@ def write(question: Question) -> Mapping[str, Any]:
 
 
 def read(question: Question, answer: Any) -> Mapping[str, Any]:
-    found = answer.get("web") or answer
-    return {"results": list(rows(found.get("results") or ()))}
+    results = answer.get("web") or answer
+    return {"results": list(rows(results.get("results") or ()))}
 
 
-def rows(found: Any) -> Iterator[dict[str, Any]]:
-    for row in found:
+def rows(results: Any) -> Iterator[dict[str, Any]]:
+    for row in results:
         place, picture = row.get("meta_url") or {}, row.get("thumbnail") or {}
         yield {
             "title": row.get("title"),

@@ -58,8 +58,8 @@ def embedding_usage(question: Question, answer: Any) -> Usage:
 
 def searches(call: Call, answer: Any) -> Mapping[str, float]:
     """A search ranks up to 100 documents."""
-    found = billed(answer, "search_units")
-    return {"queries": float(found)} if found else {}
+    units = billed(answer, "search_units")
+    return {"queries": float(units)} if units else {}
 
 
 def write_transcription(question: Question) -> Form:

@@ -39,8 +39,8 @@ def read_results(question: Question, answer: Any) -> Mapping[str, Any]:
     return {"results": list(rows(answer.get("results") or ()))}
 
 
-def rows(found: Any) -> Iterator[dict[str, Any]]:
-    for row in found:
+def rows(results: Any) -> Iterator[dict[str, Any]]:
+    for row in results:
         highlights = row.get("highlights") or [None]
         yield {
             "title": row.get("title"),

@@ -128,10 +128,10 @@ def result_of(body: bytes) -> Any:
 
 def last_event(body: bytes) -> Any:
     frames = FrameBuffer()
-    found = [_anything(data) for data in parse_data(frames.feed(body + b"\n\n"))]
-    if not found:
+    events = [_anything(data) for data in parse_data(frames.feed(body + b"\n\n"))]
+    if not events:
         raise UpstreamError("The upstream's answer cannot be read")
-    return found[-1]
+    return events[-1]
 
 
 def read_rows(question: Question, result: Any) -> Mapping[str, Any]:

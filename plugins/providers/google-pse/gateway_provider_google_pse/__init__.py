@@ -59,8 +59,8 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
     }
 
 
-def rows(found: Any) -> Iterator[dict[str, Any]]:
-    for row in found:
+def rows(results: Any) -> Iterator[dict[str, Any]]:
+    for row in results:
         pictures = (row.get("pagemap") or {}).get("cse_image") or [{}]
         yield {
             "title": row.get("title"),

@@ -100,8 +100,8 @@ def check(answer: Any) -> Mapping[str, Any]:
     if code:
         message = str(refusal.get("status_msg") or "The upstream reported an error")
         raise UpstreamError(message, status=STATUSES.get(code, 502), code=str(code))
-    found: Mapping[str, Any] = answer
-    return found
+    result: Mapping[str, Any] = answer
+    return result
 
 
 def speech_of(question: Question) -> Speech:
@@ -176,10 +176,10 @@ def recording_headers(question: Question) -> Mapping[str, str]:
 
 
 def read_text(question: Question, answer: Any) -> Mapping[str, Any]:
-    found = check(answer)
+    result = check(answer)
     if question.members.get("response_format") == "verbose_json":
-        return {name: value for name, value in found.items() if name != "base_resp"}
-    return {"text": found["text"]}
+        return {name: value for name, value in result.items() if name != "base_resp"}
+    return {"text": result["text"]}
 
 
 def heard(question: Question, answer: Any) -> Usage | None:

@@ -41,7 +41,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
     calls = message.get("tool_calls")
     if not calls:
         return read_completion(question, answer)
-    asked = write(question)
+    request = write(question)
     results = [
         {
             "role": "tool",
@@ -51,7 +51,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
         }
         for call in calls
     ]
-    members = {**asked, "messages": [*asked["messages"], message, *results]}
+    members = {**request, "messages": [*request["messages"], message, *results]}
     return Again(path=PATH, members=members, is_job=False)
 
 

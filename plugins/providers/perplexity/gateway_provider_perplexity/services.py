@@ -53,10 +53,10 @@ def read_results(question: Question, answer: Any) -> Mapping[str, Any]:
 def write_embedding(question: Question) -> Mapping[str, Any]:
     question.lose_all_but("input", "dimensions", "encoding_format")
     texts = texts_of(question)
-    asked = texts if isinstance(question.members["input"], list) else texts[0]
+    sent = texts if isinstance(question.members["input"], list) else texts[0]
     return {
         "model": question.target.model.id,
-        "input": asked,
+        "input": sent,
         **present(dimensions=dimensions_of(question)),
     }
 

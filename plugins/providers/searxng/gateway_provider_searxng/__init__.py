@@ -37,12 +37,12 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
     # The server gives a whole page, whatever number is wanted.
     limit = question.members.get("max_results")
     most = min(limit, MOST) if isinstance(limit, int) and limit > 0 else USUAL
-    found = list(rows(answer.get("results") or ()))
-    return {"results": found[:most], "total": answer.get("number_of_results") or None}
+    results = list(rows(answer.get("results") or ()))
+    return {"results": results[:most], "total": answer.get("number_of_results") or None}
 
 
-def rows(found: Any) -> Iterator[dict[str, Any]]:
-    for row in found:
+def rows(results: Any) -> Iterator[dict[str, Any]]:
+    for row in results:
         yield {
             "title": row.get("title"),
             "url": row.get("url"),

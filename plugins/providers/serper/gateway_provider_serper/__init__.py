@@ -41,9 +41,9 @@ def write(question: Question) -> Mapping[str, Any]:
 
 
 def read(question: Question, answer: Any) -> Mapping[str, Any]:
-    found = answer.get("news" if path(question) == "/news" else "organic")
+    results = answer.get("news" if path(question) == "/news" else "organic")
     names = {"title": "title", "url": "link", "snippet": "snippet", "published_at": "date"}
-    return {"results": rows_of(found, **names, image_url="imageUrl")}
+    return {"results": rows_of(results, **names, image_url="imageUrl")}
 
 
 SERPER = ProviderSpec(

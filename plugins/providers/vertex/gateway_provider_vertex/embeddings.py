@@ -42,8 +42,8 @@ def write(question: Question) -> Mapping[str, Any]:
 
 
 def tokens_of(answer: Any) -> int:
-    found = (row["embeddings"].get("statistics") for row in answer["predictions"])
-    return sum(count_of(each, "token_count") for each in found)
+    statistics = (row["embeddings"].get("statistics") for row in answer["predictions"])
+    return sum(count_of(each, "token_count") for each in statistics)
 
 
 def read(question: Question, answer: Any) -> Mapping[str, Any]:

@@ -41,8 +41,8 @@ def kept(question: Question, names: tuple[str, ...]) -> dict[str, Any]:
 def pictures_of(question: Question) -> list[Mapping[str, Any]]:
     """``{url}`` or ``{file_id}`` of each picture; the files of a form become data URLs."""
     files = [{"url": f"data:{kind};base64,{data}"} for kind, data in files_of(question)]
-    asked = question.members.get("images") or question.members.get("image")
-    listed = asked if isinstance(asked, list) else [asked]
+    images = question.members.get("images") or question.members.get("image")
+    listed = images if isinstance(images, list) else [images]
     named = [{"url": each} if isinstance(each, str) else each for each in listed if each]
     if not all(isinstance(each, Mapping) for each in named):
         raise BadRequest("An image is an object with url or file_id", param="image")

@@ -39,8 +39,8 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
     return {"results": list(rows(answer["results"].get(kind) or ()))}
 
 
-def rows(found: Any) -> Iterator[dict[str, Any]]:
-    for row in found:
+def rows(results: Any) -> Iterator[dict[str, Any]]:
+    for row in results:
         snippets = row.get("snippets") or [None]
         contents = row.get("contents") or row
         yield {

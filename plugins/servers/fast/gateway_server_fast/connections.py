@@ -12,6 +12,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from gateway_core import ServerLimits
@@ -65,6 +66,8 @@ class ConnectionManager:
         self.connections: set[ServedConnection] = set()
         self.tasks: set[asyncio.Task[Any]] = set()
         """The requests that run."""
+        self.uploads = 0
+        """Requests over HTTP/2 whose body has not all come."""
         self.ticks: list[Callable[[], None]] = []
         """Further work of every tick."""
         self._before_cancel = before_cancel
@@ -178,6 +181,17 @@ def set_nodelay(sock: Any) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:
             return  # The client has reset the connection; reading reports that.
+
+
+def set_receive_buffer(sock: Any, size: int) -> None:
+    """Bound what the system holds of a connection, and with it what one read brings: socket(7).
+
+    What one read brings stays allocated over TLS: the event loop and OpenSSL each keep a buffer as
+    long as the longest read, of up to 256 KiB.
+    """
+    if sock is not None:
+        with suppress(OSError):  # The client has reset the connection.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
 
 
 async def stopping(scope: Message, receive: object, send: Callable[..., Awaitable[None]]) -> None:

@@ -15,7 +15,7 @@ from gateway_core.storage.sqlite.engine import open_sqlite
 from gateway_core.storage.stores import usage_sums
 from gateway_core.storage.stores.usage import UsageFilter, UsageRecord, UsageStore
 from gateway_core.storage.stores.usage_reports import UsageReports, Which
-from gateway_core.storage.stores.usage_series import Slot
+from gateway_core.storage.stores.usage_series import TimeSlot
 from gateway_core.storage.stores.usage_sums import Span
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ def record(date: int, **fields: Any) -> UsageRecord:
     return UsageRecord(**(usual | fields))
 
 
-async def days_of(reports: UsageReports) -> list[Slot]:
+async def days_of(reports: UsageReports) -> list[TimeSlot]:
     return await reports.series.slots(Span("day", "", "~"))
 
 

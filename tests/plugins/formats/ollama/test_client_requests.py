@@ -1,5 +1,6 @@
 """What a client of the local model server may send, and what it may not."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from gateway_format_ollama import OLLAMA
 from msgspec import Raw
 
 from gateway_core import (
+    Answered,
     BadRequest,
     Intake,
     Media,
@@ -298,6 +300,35 @@ def test_tools_keep_their_schemas_undecoded_and_what_is_unknown(ask: Any) -> Non
 
 
 @pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"model": "m"}, "load"),
+        ({"model": "m", "messages": []}, "load"),
+        ({"model": "m", "messages": [], "keep_alive": "10m"}, "load"),
+        ({"model": "m", "messages": None, "keep_alive": -1}, "load"),
+        ({"model": "m", "messages": [], "keep_alive": 0}, "unload"),
+        ({"model": "m", "messages": [], "keep_alive": "0s"}, "unload"),
+    ],
+)
+def test_a_request_without_messages_has_a_known_answer(
+    ask: Any, body: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(Answered) as raised:
+        ask(body)
+
+    line = raised.value.write(1_800_000_000)
+
+    assert line.endswith(b"}\n")
+    assert json.loads(line) == {
+        "model": "m",
+        "created_at": "2027-01-15T08:00:00Z",
+        "message": {"role": "assistant", "content": ""},
+        "done_reason": reason,
+        "done": True,
+    }
+
+
+@pytest.mark.parametrize(
     ("body", "message"),
     [
         (b"", "JSON object"),
@@ -305,8 +336,6 @@ def test_tools_keep_their_schemas_undecoded_and_what_is_unknown(ask: Any) -> Non
         (b'{"messages":', "JSON object"),
         (b"\xff", "JSON object"),
         (b"[" * 100_000, "JSON object"),
-        ({"model": "m"}, "messages must hold at least one message"),
-        ({"messages": []}, "messages must hold at least one message"),
         ({"messages": "Hello"}, "messages must be a list of objects"),
         ({"messages": [7]}, "messages must be a list of objects"),
         ({"messages": [{"content": "a"}]}, r"messages\[0\].role must be system, user"),

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gateway_core import BadRequest, Conversation, Reasoning, Text, Turn
+from gateway_core import Answered, BadRequest, Conversation, Reasoning, Text, Turn
 
 from . import normal_form, sample_values
 from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
@@ -209,6 +209,8 @@ def recorded(harness: FormatHarness) -> None:
 def _refused_or_read(harness: FormatHarness, body: bytes) -> None:
     try:
         harness.read_request(body)
+    except Answered as answered:
+        expect(bool(answered.write(0)), "an answer without a body", body)
     except BadRequest as refusal:
         expect(bool(refusal.message), "a refusal without words", body)
 

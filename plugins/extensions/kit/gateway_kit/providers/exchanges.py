@@ -40,9 +40,9 @@ def open_exchange(
         members=members,
     )
     model_id = model.partition("/")[2]
-    found = next(each for each in subject.models() if each.id == model_id)
+    row = next(each for each in subject.models() if each.id == model_id)
     translation = Translation(call, subject.registry.formats)
-    return translation.open(Target(subject.spec, found), account)
+    return translation.open(Target(subject.spec, row), account)
 
 
 class ParsedAnswer(msgspec.Struct, frozen=True):

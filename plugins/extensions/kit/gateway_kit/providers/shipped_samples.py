@@ -52,10 +52,10 @@ def shipped_samples(plugin: object) -> Samples:
     if not isinstance(name, str) or not hasattr(plugin, "__path__"):
         return {}
     try:
-        found = get_data(name, FILE)
+        data = get_data(name, FILE)
     except FileNotFoundError:
         return {}
-    written = _read(found or b"{}")
+    written = _read(data or b"{}")
     return {kind: None if each is None else sample_of(kind, each) for kind, each in written.items()}
 
 

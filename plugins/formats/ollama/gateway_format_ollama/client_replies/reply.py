@@ -45,6 +45,21 @@ def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
     return escape_line_separators(_encode(body))
 
 
+def write_load(model: str, now: int, *, is_loaded: bool) -> bytes:
+    """What the server answers to a request without messages, as one line.
+
+    https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-load-a-model
+    """
+    body: dict[str, Any] = {
+        "model": model,
+        "created_at": time_of(now),
+        "message": {"role": "assistant", "content": ""},
+        "done_reason": "load" if is_loaded else "unload",
+        "done": True,
+    }
+    return escape_line_separators(_encode(body)) + b"\n"
+
+
 def ending(finish: str, usage: Usage | None) -> dict[str, Any]:
     """The members that say that an answer is over, why, and what it took."""
     # The server gives stop after tool calls as well.

@@ -40,8 +40,6 @@ def read_messages(rows: list[Members]) -> tuple[tuple[Text, ...], tuple[Turn, ..
     """The instructions at the beginning and the turns after them. Raises BadRequest."""
     history = _History()
     turns = [history.read(row) for row in rows]
-    if not turns:
-        raise BadRequest("messages must hold at least one message")
     instructions: list[Text] = []
     for index, turn in enumerate(turns):
         texts = [part for part in turn.parts if isinstance(part, Text)]

@@ -1,22 +1,31 @@
 """A client's request to a conversation."""
 
+import re
+from functools import partial
+
 from msgspec import Raw
 
-from gateway_core import BadRequest, Call, Conversation, Output, Sampling, Thinking, Tool
+from gateway_core import Answered, BadRequest, Call, Conversation, Output, Sampling, Thinking, Tool
 
 from .._dialect import DIALECT
+from ..client_replies import write_load
 from .intake import DEFAULT_MODEL
 from .members import Members
 from .messages import read_messages
 
+_ZERO = re.compile(rb'"?0+(?:\.0+)?[a-z]*"?')
 THINK_WORDS = ("low", "medium", "high", "max")
 
 
 def read_request(call: Call) -> Conversation:
-    """Raises BadRequest, which names the member that is wrong."""
+    """Raises BadRequest, which names the member that is wrong, and Answered for a call that only
+    has the model loaded or unloaded."""
     body = Members.of(call.body)
-    instructions, turns = read_messages(body.rows("messages"))
-    stream = body.flag("stream")
+    rows, stream = body.rows("messages"), body.flag("stream")
+    if not rows:
+        model, is_kept = body.text("model") or DEFAULT_MODEL, not _unloads(body)
+        raise Answered(partial(write_load, model, is_loaded=is_kept))
+    instructions, turns = read_messages(rows)
     tools: list[Tool] = []
     for row in body.rows("tools"):
         function = row.inner("function")
@@ -46,6 +55,15 @@ def read_request(call: Call) -> Conversation:
         dialect=DIALECT,
         extra=body.rest(),
     )
+
+
+def _unloads(body: Members) -> bool:
+    """Whether the model is to be unloaded at once: ``0``, ``0.0``, ``"0s"``.
+
+    https://docs.ollama.com/faq#how-do-i-keep-a-model-loaded-in-memory-or-make-it-unload-immediately
+    """
+    keep_alive = _encoded_member(body, "keep_alive") or b""
+    return _ZERO.fullmatch(keep_alive) is not None
 
 
 def _sampling(body: Members) -> Sampling:

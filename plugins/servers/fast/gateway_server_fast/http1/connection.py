@@ -173,11 +173,11 @@ class ClientConnection(ABC):
             self._body_left -= size
             return at + size
         if self._tail:
-            found = (self._tail + data[at : at + 3]).find(_END_OF_HEAD)
-            if found >= 0:
-                return at + found + len(_END_OF_HEAD) - len(self._tail)
-        found = data.find(_END_OF_HEAD, at)
-        return len(data) if found < 0 else found + len(_END_OF_HEAD)
+            place = (self._tail + data[at : at + 3]).find(_END_OF_HEAD)
+            if place >= 0:
+                return at + place + len(_END_OF_HEAD) - len(self._tail)
+        place = data.find(_END_OF_HEAD, at)
+        return len(data) if place < 0 else place + len(_END_OF_HEAD)
 
     def _feed(self, piece: bytes) -> None:
         """Parse a head, a body or a part of one. Raises RefusedRequest, HttpParserError."""

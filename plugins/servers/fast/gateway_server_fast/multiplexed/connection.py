@@ -7,7 +7,7 @@ bytes ──▶ FrameCounter (abuse, slow heads) ──▶ h2 (protocol, flow co
 
 A connection runs at most ``MAX_STREAMS`` requests, also when clients reset them: a
 reset request counts until the application has returned. All connections together
-run no more requests than there may be connections.
+run no more requests than there may be connections, and wait for few bodies at once.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from h2.events import (
 )
 from h2.exceptions import ProtocolError, StreamClosedError
 
-from ..connections import App, ConnectionManager, Message, stopping
+from ..connections import App, ConnectionManager, Message, set_receive_buffer, stopping
 from ..http1.request_head import Headers, RefusedRequest, origin_form
 from ..unsent import unsent_bytes
 from .abuse import RESET_COST, AbuseError
@@ -46,6 +46,14 @@ log = logging.getLogger(__name__)
 ASGI = {"version": "3.0", "spec_version": "2.3"}
 CONNECTION_WINDOW = 1024 * 1024
 """How much of all bodies a client may send before applications receive it."""
+NARROW, WIDE = 16 * 1024, 4 * 1024 * 1024
+"""Receive buffers: until the application has asked for more of a body, and from then on; the
+system's limit (net.core.rmem_max) is smaller, mostly."""
+MAX_UPLOADS = 1000
+"""Requests of all connections whose body has not all come; each takes some 4 KiB without a byte of
+it, and nobody has shown a key yet."""
+OWN_UPLOADS = 8
+"""How many of them a connection may have all the same."""
 MAX_TABLE = 4096
 """Bytes of the HPACK table for responses, however large a one the client allows."""
 CODES = {
@@ -76,6 +84,10 @@ class Http2Connection(asyncio.Protocol):
         """The client has sent GOAWAY: the requests that run are its last."""
         self.sent_at = manager.now
         """When the last piece of a response was sent."""
+        self.uploads = 0
+        """How many requests of the connection have a body that has not all come."""
+        self.is_narrow = True
+        """No application has asked for more of a body than its beginning."""
         self.queued = 0
         """How many streams wait for the window of the connection."""
         self.written = self.delivered = 0
@@ -95,6 +107,7 @@ class Http2Connection(asyncio.Protocol):
             self.transport.abort()
             return
         self.manager.connections.add(self)
+        set_receive_buffer(transport.get_extra_info("socket"), NARROW)
         self.server, self.client = self._address("sockname"), self._address("peername")
         self.h2.initiate_connection()
         window = CONNECTION_WINDOW - self.h2.inbound_flow_control_window
@@ -144,15 +157,20 @@ class Http2Connection(asyncio.Protocol):
         is_full = len(manager.tasks) >= manager.limits.connections
         return is_full or len(self.running) >= MAX_STREAMS
 
+    @property
+    def is_uploading(self) -> bool:
+        """Whether no more requests with bodies are taken for now."""
+        return self.manager.uploads >= MAX_UPLOADS and self.uploads >= OWN_UPLOADS
+
     def _on_request(self, event: RequestReceived) -> None:
-        number = event.stream_id
-        if self.is_busy:
+        number, has_body = event.stream_id, event.stream_ended is None
+        if self.is_busy or (has_body and self.is_uploading):
             with suppress(StreamClosedError):  # The client may have reset it in the same read.
                 # RFC 9113, section 8.7: nothing was done, so the client may try again.
                 self.h2.reset_stream(number, ErrorCodes.REFUSED_STREAM)
             return
         pairs = cast(Headers, event.headers)
-        self.begin(number, to_http1_head(pairs, has_body=event.stream_ended is None))
+        self.begin(number, to_http1_head(pairs, has_body=has_body))
 
     def begin(self, number: int, head: RequestHead) -> None:
         """Run the application for a request whose body, if any, is still to come."""
@@ -280,6 +298,16 @@ class Http2Connection(asyncio.Protocol):
         """There may be more room."""
         for stream in self.streams.values():
             stream.wake_sender()
+
+    def widen(self) -> None:
+        """Let more of a body come at once."""
+        if self.is_narrow:
+            self.is_narrow = False
+            set_receive_buffer(self.transport.get_extra_info("socket"), WIDE)
+
+    def count_uploads(self, change: int) -> None:
+        self.uploads += change
+        self.manager.uploads += change
 
     def forget(self, number: int) -> None:
         self.streams.pop(number, None)

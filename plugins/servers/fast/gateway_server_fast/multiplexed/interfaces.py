@@ -73,5 +73,11 @@ class StreamConnection(Protocol):
     def on_body_sent(self, number: int, frames: int = 1) -> None:
         """A piece of a stream's body, in so many frames, waits to be written."""
 
+    def widen(self) -> None:
+        """Let more of a body come at once: an application has asked for it."""
+
+    def count_uploads(self, change: int) -> None:
+        """More or fewer requests have a body that has not all come."""
+
     def forget(self, number: int) -> None:
         """A request and its response are over."""

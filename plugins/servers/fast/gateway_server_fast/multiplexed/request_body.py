@@ -10,6 +10,7 @@ class RequestBody:
     def __init__(self, connection: StreamConnection, number: int, now: float) -> None:
         self._connection, self._number = connection, number
         self.is_complete = False
+        connection.count_uploads(1)
         self.size = 0
         """How long the body is so far."""
         self.unread = 0
@@ -33,8 +34,15 @@ class RequestBody:
         self.restore_window()
         return body
 
+    def complete(self) -> None:
+        """All of it has come, or the rest will not."""
+        if not self.is_complete:
+            self.is_complete = True
+            self._connection.count_uploads(-1)
+
     def drop(self) -> None:
         """It will not be read."""
+        self.complete()
         self._kept.clear()
 
     def restore_window(self) -> None:

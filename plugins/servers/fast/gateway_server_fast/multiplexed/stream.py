@@ -57,7 +57,9 @@ class Stream:
         """How much of the response's body is still to come, if a length was announced."""
         self._on_disconnect: Callable[[], None] | None = None
         self._has_input = self._has_pushed = False
-        self._received, self._has_room = asyncio.Event(), asyncio.Event()
+        # Created when they are waited for, because an event takes 750 bytes.
+        self._received: asyncio.Event | None = None
+        self._has_room: asyncio.Event | None = None
 
     async def run(self, app: App) -> None:
         """Run the application, and respond in its place if it fails."""
@@ -91,7 +93,7 @@ class Stream:
 
     def complete(self) -> None:
         """The request is complete."""
-        self.body.is_complete = True
+        self.body.complete()
         self._wake()
         self._settle()
 
@@ -119,7 +121,8 @@ class Stream:
 
     def wake_sender(self) -> None:
         """There may be room to send more."""
-        self._has_room.set()
+        if self._has_room is not None:
+            self._has_room.set()
 
     def on_tick(self, now: float, limits: ServerLimits) -> None:
         """End it if the client takes too long to send its body, or to take the response."""
@@ -158,9 +161,12 @@ class Stream:
             # RFC 9110, section 10.1.1: the client waits with its body for this.
             self.connection.send_head(self.number, [(b":status", b"100")])
             self.connection.flush()
+        if self.body.size and not self.body.is_complete:
+            self.connection.widen()
         while not (self._has_input or self._is_over):
-            self._received.clear()
-            await self._received.wait()
+            received = self._received = self._received or asyncio.Event()
+            received.clear()
+            await received.wait()
         if self._is_over:
             return {"type": "http.disconnect"}
         self._has_input = False
@@ -274,11 +280,12 @@ class Stream:
         self._stuck, self._stuck_at = asyncio.get_running_loop().time(), self.connection.written
         try:
             while not self.gone and (room := self._free()) <= 0:
-                self._has_room.clear()
+                has_room = self._has_room = self._has_room or asyncio.Event()
+                has_room.clear()
                 is_queued = self.connection.is_congested
                 self.connection.queued += is_queued
                 try:
-                    await self._has_room.wait()
+                    await has_room.wait()
                 finally:
                     self.connection.queued -= is_queued
         except asyncio.CancelledError:
@@ -341,7 +348,8 @@ class Stream:
 
     def _wake(self) -> None:
         self._has_input = True
-        self._received.set()
+        if self._received is not None:
+            self._received.set()
 
 
 def refusal_headers(body: bytes) -> list[Header]:

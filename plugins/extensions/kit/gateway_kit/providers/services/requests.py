@@ -129,10 +129,10 @@ def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     model, prefixed = call.model.id, f"{call.subject.spec.id}/{call.model.id}"
     # A job may name it in a later request than its first.
     requests = (request, *(step.request for step in call.steps(call.open())))
-    said = "\n".join(text for each in requests for text in texts_of(each))
-    if prefixed in said:
+    sent = "\n".join(text for each in requests for text in texts_of(each))
+    if prefixed in sent:
         yield f"the model is sent as {prefixed}"
-    elif (call.sample.named_as or model) not in said and call.service.kind not in _UNNAMED:
+    elif (call.sample.named_as or model) not in sent and call.service.kind not in _UNNAMED:
         yield f"neither the URL nor the body names the model {model}"
 
 
@@ -145,12 +145,12 @@ def texts_of(request: UpstreamRequest) -> Iterator[str]:
 
 def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     """Where the account's key is, and whether a credential of the client is sent."""
-    told = {**request.headers, "the address": unquote(request.url)}
-    told["the body"] = body_of(request).decode("utf-8", "replace")
+    texts = {**request.headers, "the address": unquote(request.url)}
+    texts["the body"] = body_of(request).decode("utf-8", "replace")
     for word in (CLIENT_KEY, COOKIE):
-        yield from (f"the client's secret is in {name}" for name in told if word in told[name])
+        yield from (f"the client's secret is in {name}" for name in texts if word in texts[name])
     secret = call.subject.account.secret
-    places = [name for name in told if secret and secret in told[name]]
+    places = [name for name in texts if secret and secret in texts[name]]
     wanted = 0 if secret is None or auth_type(call.subject.spec) == "none" else 1
     is_query = call.subject.spec.auth.scheme == "query"
     allowed = "the address" if is_query else None
@@ -161,11 +161,11 @@ def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
 def is_declared(url: str, call: ServiceCall) -> bool:
     """By the gateway's own rule for what a plugin may call."""
     try:
-        found = parse(url)
+        parsed = parse(url)
     except MalformedUrl:
         return False
     spec, data = call.subject.spec, call.subject.account.data
-    return allowed_hosts(spec).covers(found.origin) or is_named(found, data)
+    return allowed_hosts(spec).covers(parsed.origin) or is_named(parsed, data)
 
 
 def _has_boundary(media: str, body: bytes) -> bool:
