@@ -81,8 +81,9 @@ def register_routes(host: Host, settings: Struct | None) -> Iterable[Guarded]:
     Each is ``Guarded(route, access)``: a Starlette route and the class of
     callers it is for. A route without a class is not served and is a recorded
     problem. Called once the whole gateway stands. The gateway's own routes win
-    a conflict. ``host`` is the plugin's own part of the gateway; ``host.core``
-    is the whole of it, for a plugin that is trusted.
+    a conflict. The callers of a WebSocket are checked before its handshake.
+    ``host`` is the plugin's own part of the gateway; ``host.core`` is the whole
+    of it, for a plugin that is trusted.
     """
 
 
