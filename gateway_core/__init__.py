@@ -69,6 +69,7 @@ from .contracts.exchange import (
 from .contracts.interceptor import Interceptor
 from .contracts.kinds import Kind
 from .contracts.model import Model
+from .contracts.native import Operation, Resource
 from .contracts.provider import (
     Adapter,
     Auth,
@@ -77,7 +78,6 @@ from .contracts.provider import (
     Executor,
     FormPart,
     OAuth,
-    Operation,
     ProviderSpec,
     Service,
     Target,
@@ -172,6 +172,7 @@ __all__ = [
     "Reply",
     "ReplyFailed",
     "ReplyStarted",
+    "Resource",
     "Sampling",
     "Server",
     "ServerLimits",

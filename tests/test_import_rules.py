@@ -26,6 +26,7 @@ ALLOWED = {
         "gateway_core",
     },
     "gateway_files": {"gateway_files", "gateway_core"},
+    "gateway_native": {"gateway_native", "gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -33,14 +34,17 @@ ALLOWED = {
     KIT: {"gateway_core", "gateway_formats", "gateway_providers"},
 }
 """Which of our packages each place may import, besides the module's own."""
-WHOLE_KERNEL = ("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files")
+WHOLE_KERNEL = (
+    *("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files"),
+    "gateway_native",
+)
 """Packages that may import any module of the kernel."""
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | plugins | "
     "upstream | metering | routing | pipeline | http | app | asgi cli __main__"
 )
 CONTRACTS = (
-    "errors asgi | server usage | kinds | model | conversation | seal | events | exchange | "
+    "errors asgi | server usage | kinds | model native | conversation | seal | events | exchange | "
     "web_login | provider | wire interceptor"
 )
 NETWORK = {

@@ -108,6 +108,7 @@ def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> 
             "dashboard": "gateway_dashboard_api.plugin",
             "services": "gateway_services.plugin",
             "files": "gateway_files.plugin",
+            "native": "gateway_native.plugin",
         }
     }
     assert declared(KIT)["project"]["entry-points"] == {

@@ -12,6 +12,7 @@ PACKAGES = [
     *("gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"),
     "gateway_services",
     "gateway_files",
+    "gateway_native",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

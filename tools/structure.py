@@ -24,6 +24,7 @@ PACKAGES = (
     "gateway_core",
     *("gateway_formats", "gateway_providers", "gateway_dashboard_api", "gateway_services"),
     "gateway_files",
+    "gateway_native",
     *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
 )
 REPLACED_WORDS = re.compile(

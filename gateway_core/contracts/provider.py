@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from .exchange import FileContent, ServiceExchange, Transport, UpstreamRequest, UpstreamResponse
 from .model import Model
+from .native import Operation
 from .web_login import WebLogin
 
 RESPONSES = "openai-responses"
@@ -171,21 +172,6 @@ class Service(Struct, frozen=True):
     """Which endpoint of the kind it serves, such as ``edit``; empty for the main one."""
 
 
-class Operation(Struct, frozen=True, kw_only=True):
-    """One allowed call of the native facade."""
-
-    method: str
-    """The HTTP method, in upper case."""
-    path: str
-    """Below the vendor's origin; ``{name}`` stands for one segment."""
-    model_field: str | None = "model"
-    """The body's member that names the model; ``None`` when the operation has none."""
-    pinned: bool = False
-    """True when the call has to name its account, because the vendor keeps something there."""
-    uncapped_only: bool = False
-    """True when a key with a usage cap may not make the call."""
-
-
 class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Everything the gateway knows about a vendor before anyone logs in."""
 
@@ -264,6 +250,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Work other than chat, one adapter for each kind and action."""
     native: tuple[Operation, ...] = ()
     """Calls of the native facade that are allowed."""
+    native_url: str | None = None
+    """The origin of these calls; ``None`` takes that of ``base_url``."""
 
     drop: tuple[str, ...] = ()
     """Top-level request members this vendor rejects."""

@@ -18,6 +18,7 @@ from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
 from gateway_providers.services import chat_search_model
 
 from .audio import audio_services
+from .native import NATIVE
 from .services import services
 
 
@@ -63,6 +64,7 @@ MINIMAX = ProviderSpec(
         *other(Kind.MUSIC, "music-3.0", "music-2.6", "music-cover"),
     ),
     services=(*services("https://api.minimax.io"), *audio_services("https://api.minimax.io/v1")),
+    native=NATIVE,
     options={"reasoning": "none"},
 )
 
@@ -78,6 +80,7 @@ CHINA = replace(
         *services("https://api.minimaxi.com"),
         *audio_services("https://api.minimaxi.com/v1"),
     ),
+    native_url="https://api.minimax.cn",
     environment=(),
 )
 

@@ -13,6 +13,7 @@ from gateway_providers import openai_compatible
 from gateway_providers.services import responses_search
 
 from .models import MODELS
+from .native import NATIVE
 
 OPENAI = openai_compatible(
     ProviderSpec(
@@ -27,6 +28,7 @@ OPENAI = openai_compatible(
         timeout_ms=600_000,
         models=MODELS,
         services=(responses_search("gpt-4o-mini"),),
+        native=NATIVE,
         options={"prompt_cache_key": True},
     ),
     services=(

@@ -11,6 +11,7 @@ from gateway_providers import openai_compatible
 from gateway_providers.services import chat_search_model, responses_search
 
 from .images import SERVICES
+from .native import NATIVE, STT, TTS
 
 NOT_WHILE_THINKING = ("presence_penalty", "frequency_penalty", "stop")
 
@@ -51,10 +52,14 @@ XAI = openai_compatible(
             Model("grok-2-image-1212", kind=Kind.IMAGE, price=Price(units={"images": 0.07})),
             Model("grok-imagine-image", kind=Kind.IMAGE, price=Price(units={"images": 0.02})),
             Model("grok-imagine-video", kind=Kind.VIDEO),
+            # Its voice API has no models by name: https://docs.x.ai/docs/guides/voice
+            Model(TTS, kind=Kind.SPEECH),
+            Model(STT, kind=Kind.TRANSCRIPTION),
             # Web search is $5 for a thousand calls, beside the model's tokens.
             chat_search_model(0.005, input=0.2, output=0.5),
         ),
         services=(*SERVICES, responses_search("grok-4-fast-reasoning")),
+        native=NATIVE,
     ),
     services=("video/generations", "video/edits", "video/extensions", "video/status"),
 )
