@@ -25,6 +25,7 @@ from gateway_core.pipeline.context import Core
 from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
 from gateway_files import routes as files
+from gateway_native.routes import routes as native_routes
 from gateway_services import images
 from gateway_services.endpoints import SERVICES
 
@@ -298,9 +299,10 @@ def of_class(access: Access) -> str:
 def operations() -> tuple[RouteOperation, ...]:
     """Every operation. Building the routes does not use the gateway's collaborators."""
     unused = cast(Core, None)
-    own = (*meta.routes(unused), *models.routes(unused), *images.routes(), *files.routes(unused))
-    routes = (*own, *dashboard.routes_of(unused))
     built = registry.build(plugins.load(allowed=bundled()))
+    own = (*meta.routes(unused), *models.routes(unused), *images.routes(), *files.routes(unused))
+    native = native_routes(unused, built.providers.values())
+    routes = (*own, *native, *dashboard.routes_of(unused))
     inference = (*(built.formats[name] for name in sorted(built.formats)), SERVICES)
     generated = (
         RouteOperation(
