@@ -204,6 +204,9 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Replaces the format's own path, for a vendor that has an unusual one."""
     models_url: str | None = None
     """Where the vendor lists its models; ``None`` where there is no such list."""
+    probes: tuple[str, ...] = ()
+    """Paths below ``base_url`` that only an accepted key may read, where there is no list of
+    models: a key is checked by reading all of them, and never through a proxy."""
     url_suffix: str | None = None
     """Put behind every URL, such as a query with a version."""
     hosts: tuple[str, ...] = ()
