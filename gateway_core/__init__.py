@@ -70,6 +70,7 @@ from .contracts.exchange import (
 from .contracts.interceptor import Interceptor
 from .contracts.kinds import Kind
 from .contracts.model import Model
+from .contracts.native import Operation, Resource
 from .contracts.provider import (
     Adapter,
     Auth,
@@ -78,7 +79,6 @@ from .contracts.provider import (
     Executor,
     FormPart,
     OAuth,
-    Operation,
     ProviderSpec,
     Service,
     Target,
@@ -182,6 +182,7 @@ __all__ = [
     "Reply",
     "ReplyFailed",
     "ReplyStarted",
+    "Resource",
     "Sampling",
     "Server",
     "ServerLimits",

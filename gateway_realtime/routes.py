@@ -12,7 +12,7 @@ from starlette.routing import WebSocketRoute
 
 from gateway_core.contracts.asgi import Receive, Scope, Send
 from gateway_core.contracts.errors import INVALID, GatewayError
-from gateway_core.http.operations import Guarded, RouteOperation, guarded
+from gateway_core.http.operations import Guarded, guarded
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import error_answer
 from gateway_core.identity.access import Access
@@ -63,16 +63,7 @@ def _routes(path: str, socket: "RelaySocket", purpose: str) -> Iterator[Guarded]
 def _vendors_own(socket: "RelaySocket") -> Guarded:
     """The sockets that are one vendor's alone. Other requests are not answered here."""
     path = f"{NATIVE}{{provider}}/{{path:path}}"
-    operation = RouteOperation(
-        method="GET",
-        path=path,
-        access=Access.INFERENCE,
-        purpose="open a vendor's own socket",
-        status=101,
-        media="",
-        headers=HANDSHAKE,
-    )
-    return Guarded(WebSocketRoute(path, socket), Access.INFERENCE, (operation,), admits=True)
+    return Guarded(WebSocketRoute(path, socket), Access.INFERENCE, admits=True)
 
 
 async def upgrade_required(request: Request) -> Response:

@@ -28,6 +28,7 @@ ALLOWED = {
     "gateway_files": {"gateway_files", "gateway_core"},
     "gateway_realtime": {"gateway_realtime", "gateway_formats", "gateway_core"},
     "gateway_batches": {"gateway_batches", "gateway_files", "gateway_core"},
+    "gateway_native": {"gateway_native", "gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -39,6 +40,7 @@ WHOLE_KERNEL = (
     *("gateway_core", "gateway_dashboard_api", "gateway_services", "gateway_files"),
     "gateway_realtime",
     "gateway_batches",
+    "gateway_native",
 )
 """Packages that may import any module of the kernel."""
 LAYERS = (
@@ -46,7 +48,7 @@ LAYERS = (
     "upstream | metering | routing | pipeline | http | app | asgi cli __main__"
 )
 CONTRACTS = (
-    "errors asgi | server usage | kinds | model | conversation | seal | events | exchange | "
+    "errors asgi | server usage | kinds | model native | conversation | seal | events | exchange | "
     "web_login sockets | provider | wire interceptor"
 )
 NETWORK = {

@@ -110,6 +110,7 @@ def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> 
             "files": "gateway_files.plugin",
             "realtime": "gateway_realtime.plugin",
             "batches": "gateway_batches.plugin",
+            "native": "gateway_native.plugin",
         }
     }
     assert declared(KIT)["project"]["entry-points"] == {

@@ -14,6 +14,7 @@ PACKAGES = [
     "gateway_files",
     "gateway_realtime",
     "gateway_batches",
+    "gateway_native",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

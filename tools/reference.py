@@ -27,6 +27,7 @@ from gateway_core.pipeline.context import Collaborators
 from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
 from gateway_files import routes as files
+from gateway_native.routes import routes as native_routes
 from gateway_realtime import routes as realtime
 from gateway_services import images
 from gateway_services.endpoints import services
@@ -315,13 +316,14 @@ def of_class(access: Access) -> str:
 def operations() -> tuple[RouteOperation, ...]:
     """Every operation. Building the routes does not use the gateway's collaborators."""
     unused = cast(Collaborators, None)
+    built = registry.build(plugins.load(allowed=bundled()))
     own = (
         *(*meta.routes(unused), *models.routes(unused), *images.routes()),
         *(*files.routes(unused), *completion_routes.routes(unused)),
         *(*message_routes.routes(unused), *realtime.routes(unused)),
+        *native_routes(unused, built.providers.values()),
     )
     routes = (*own, *dashboard.routes_of(unused))
-    built = registry.build(plugins.load(allowed=bundled()))
     inference = (
         *(built.formats[name] for name in sorted(built.formats)),
         services(ServiceSettings()),

@@ -26,6 +26,7 @@ PACKAGES = (
     "gateway_files",
     "gateway_realtime",
     *("gateway_files", "gateway_batches"),
+    "gateway_native",
     *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
 )
 REPLACED_WORDS = re.compile(

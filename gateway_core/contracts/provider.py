@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from .exchange import FileContent, ServiceExchange, Transport, UpstreamRequest, UpstreamResponse
 from .model import Model
+from .native import Operation
 from .sockets import SocketService
 from .web_login import WebLogin
 
@@ -178,21 +179,6 @@ class Service(Struct, frozen=True):
     """The vendor does not say that it has it: others of its format do. Lists leave it out."""
 
 
-class Operation(Struct, frozen=True, kw_only=True):
-    """One allowed call of the native facade."""
-
-    method: str
-    """The HTTP method, in upper case."""
-    path: str
-    """Below the vendor's origin; ``{name}`` stands for one segment."""
-    model_field: str | None = "model"
-    """The body's member that names the model; ``None`` when the operation has none."""
-    pinned: bool = False
-    """True when the call has to name its account, because the vendor keeps something there."""
-    uncapped_only: bool = False
-    """True when a key with a usage cap may not make the call."""
-
-
 class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Everything the gateway knows about a vendor before anyone logs in."""
 
@@ -228,6 +214,9 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Replaces the format's own path, for a vendor that has an unusual one."""
     models_url: str | None = None
     """Where the vendor lists its models; ``None`` where there is no such list."""
+    probes: tuple[str, ...] = ()
+    """Paths below ``base_url`` that only an accepted key may read, where there is no list of
+    models: a key is checked by reading all of them, and never through a proxy."""
     url_suffix: str | None = None
     """Put behind every URL, such as a query with a version."""
     hosts: tuple[str, ...] = ()
@@ -276,6 +265,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """WebSockets of the vendor that clients may open."""
     native: tuple[Operation, ...] = ()
     """Calls of the native facade that are allowed."""
+    native_url: str | None = None
+    """The origin of these calls; ``None`` takes that of ``base_url``."""
 
     drop: tuple[str, ...] = ()
     """Top-level request members this vendor rejects."""

@@ -20,6 +20,7 @@ from .errors import GatewayError, UpstreamError
 from .events import ReplyFailed, StreamEvent
 from .exchange import ServiceExchange
 from .kinds import Kind
+from .native import BodyShape
 from .provider import Call, FormPart, Service, Target
 from .usage import Usage
 
@@ -44,8 +45,6 @@ class Counting(Struct, frozen=True, kw_only=True):
     """The whole answer's body, by heuristic, for a vendor that cannot count."""
 
 
-BodyShape = Literal["json", "form", "json or form", "none"]
-"""What a client sends: JSON, a multipart form, either, or nothing."""
 Fallback = Literal["models", "accounts", "never"]
 """What may be asked after a failure: the next model, the next account of the model, nobody."""
 

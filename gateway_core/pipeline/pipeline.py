@@ -96,7 +96,7 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
             raise
         _undo_cancellation()
     except GatewayError as error:
-        await refuse(run, client, error)
+        await refuse(run, client, run.worded(error))
     except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
         log.exception("request %s failed", record.request_id)
         await refuse(run, client, GatewayError("Request failed"))
@@ -190,6 +190,8 @@ def keep_alive_interval(core: Collaborators, keep_alive: KeepAlive) -> float:
 async def _answer(run: RequestRun) -> Attempt:
     """The first member that answers. Raises the last refusal, or why there was nobody to ask."""
     core, snapshot, record = run.core, run.snapshot, run.record
+    if run.checkpoints is not None:
+        await run.checkpoints.before_plan()
     plan = run.plan()
     if record.key is not None and record.key.has_limits and not record.is_counted:
         await core.limits.admit(record.key)
@@ -246,6 +248,8 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
     try:
         if run.error is not None:
             raise run.error
+        if run.checkpoints is not None:
+            await run.checkpoints.before_answer()
         headers = run.response_headers()
         if run.head.route.endpoint.shows_account:
             headers += run.account_headers()
@@ -255,9 +259,11 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
             late = run.late_losses() if client.is_early and not run.is_open else b""
             await client.begin(headers, late + run.take_output())
             await _stream(run, client)
+        if run.checkpoints is not None:
+            await run.checkpoints.before_end()
         run.close()
         if not is_streamed:
-            await client.answer(200, attempt.pending, headers)
+            await client.answer(run.status, attempt.pending, headers)
         elif run.call.stream or attempt.exchange.failure is None:
             await client.end(run.ending + attempt.pending)
         # Bytes that broke off get no end: the server closes the connection, and the client sees

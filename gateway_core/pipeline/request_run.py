@@ -15,6 +15,7 @@ of a request's life stands here or in ``Attempt``, once for both.
 import logging
 from collections.abc import Awaitable, Mapping
 from time import monotonic
+from typing import Protocol
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -57,6 +58,23 @@ SHOWN_PIN = "x-gateway-connection-id"
 """Names the account that has answered; accepted in the place of ``PIN`` too."""
 
 
+class Checkpoints(Protocol):
+    """Work of a request that has to wait, such as what is stored of it. Each may raise
+    GatewayError, which refuses the request."""
+
+    async def before_plan(self) -> None:
+        """The request was read; nothing is counted or sent yet."""
+        ...
+
+    async def before_answer(self) -> None:
+        """A vendor has begun to answer; its client has nothing yet."""
+        ...
+
+    async def before_end(self) -> None:
+        """The answer was read to its end, which its client has not yet."""
+        ...
+
+
 class RequestRun:
     """A request on its way from its head to its row in the ledger."""
 
@@ -83,6 +101,9 @@ class RequestRun:
     """Addresses from the request that a vendor is to fetch."""
     form: Form | None = None
     """The client's form, whose files are removed at the end."""
+    checkpoints: Checkpoints | None = None
+    status = 200
+    """Of an answer that is not streamed."""
 
     def __init__(self, core: Collaborators, head: RequestHead) -> None:
         self.core, self.head = core, head
@@ -134,6 +155,10 @@ class RequestRun:
                 call.members = {**endpoint.defaults, **members}
             self.urls = intake.urls
         self.use(call)
+
+    def worded(self, error: GatewayError) -> GatewayError:
+        """A refusal as its client is to get it."""
+        return error
 
     def use(self, call: Call) -> None:
         """Serve this call; an interceptor may have changed it."""

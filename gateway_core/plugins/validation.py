@@ -70,6 +70,7 @@ def provider_faults(spec: object, vendor_formats: Container[str]) -> list[str]:
     for url in spec.base_urls:
         faults += _url_faults("base_urls", url)
     faults += _url_faults("responses_url", spec.responses_url)
+    faults += _url_faults("native_url", spec.native_url)
     for name, url in spec.other_formats.items():
         faults += _url_faults(f"other_formats[{name!r}]", url)
     faults += _url_faults("models_url", spec.models_url, is_base=False)

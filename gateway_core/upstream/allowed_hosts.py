@@ -40,7 +40,10 @@ class AllowedHosts(Struct, frozen=True):
 def allowed_hosts(spec: ProviderSpec) -> AllowedHosts:
     """Every address that a provider declares; a template stands for one label, or a part of it."""
     login = () if spec.oauth is None else (spec.oauth.authorize_url, spec.oauth.token_url)
-    urls = (spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, *login)
+    urls = (
+        *(spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, spec.native_url),
+        *login,
+    )
     sockets = (each.http_url for each in spec.sockets)
     hosts = (host if "://" in host else f"https://{host}" for host in spec.hosts)
     declared = [

@@ -12,6 +12,14 @@ INPUT_TOKENS = 3
 OUTPUT_TOKENS = 1
 
 _encode = msgspec.json.Encoder().encode
+_DIFY = _encode(
+    {
+        "message_id": "m-1",
+        "answer": WORDS,
+        "metadata": {"usage": {"prompt_tokens": INPUT_TOKENS, "completion_tokens": OUTPUT_TOKENS}},
+    }
+)
+"""Never streamed."""
 
 
 def _data(*events: Any) -> bytes:
@@ -105,6 +113,7 @@ WHOLE: dict[str, bytes] = {
             "usage": {"tokens": {"input_tokens": 3, "output_tokens": 1}},
         }
     ),
+    "dify": _DIFY,
     "gemini": _encode(_CANDIDATE),
     "ollama": _encode({**_LINE, "message": {"role": "assistant", "content": WORDS}, **_DONE}),
     "openai": _encode(
@@ -182,6 +191,7 @@ STREAMED: dict[str, bytes] = {
             },
         },
     ),
+    "dify": _DIFY,
     "gemini": _data(_CANDIDATE),
     "ollama": b"%b\n%b\n"
     % (

@@ -20,6 +20,7 @@ from .key_usage import KeyUsageStore
 from .keys import KeyStore
 from .kv import KeyValueStore
 from .lockouts import LockoutStore
+from .native_resources import NativeResourceStore
 from .nodes import NodeStore
 from .plugin_settings import PluginSettingsStore
 from .proxy_pools import ProxyPoolStore
@@ -55,6 +56,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     ended_sessions: EndedSessionStore
     tickets: TicketStore
     lockouts: LockoutStore
+    native_resources: NativeResourceStore
 
     async def close(self) -> None:
         await self.database.close()
@@ -85,6 +87,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         ended_sessions=EndedSessionStore(database, clock=clock),
         tickets=TicketStore(database, vault, clock=clock),
         lockouts=LockoutStore(database),
+        native_resources=NativeResourceStore(database, clock=clock),
     )
 
 

@@ -155,6 +155,15 @@ class UsageStore:
         counted = await self._database.fetch("SELECT count(*) AS total FROM usage")
         return UsagePage(tuple(read_row(row) for row in rows), counted[0]["total"])
 
+    async def has(self, request_id: str, since: str) -> bool:
+        """Whether there is a row of a request that ended at that moment or later."""
+        rows = await self._database.fetch(
+            "SELECT 1 FROM usage WHERE finished_at >= :since AND request_id = :id LIMIT 1",
+            since=since,
+            id=request_id,
+        )
+        return bool(rows)
+
     async def delete(self, which: UsageFilter) -> int:
         """Remove rows for good; gives how many. Limits that look back see less from then on."""
         bounds = {name: value for name, value in asdict(which).items() if value is not None}

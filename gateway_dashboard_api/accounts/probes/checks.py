@@ -23,7 +23,7 @@ from gateway_core.routing.plan import Member
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.redaction import secrets_of
 
-from .discovery import Fetched, fetch, list_request, read_refusal
+from .discovery import Fetched, fetch, list_request, probe, read_refusal
 from .findings import Finding, build_finding, shows_admission
 from .minimal_call import call_account
 from .model_list import NotAList, read_page
@@ -33,7 +33,7 @@ LIMIT = 15.0
 
 
 class Proof(Struct, frozen=True):
-    """``method`` says how: ``models``, ``chat``, ``embeddings`` or ``decision``."""
+    """``method`` says how: ``models``, ``probes``, ``chat``, ``embeddings`` or ``decision``."""
 
     method: str
     dimensions: int | None = None
@@ -82,6 +82,11 @@ async def time_proof(proving: Awaitable[Proof], credential: Credential, limit: f
 
 async def _prove(core: Collaborators, subject: Subject, path: str) -> Proof:
     """Raises GatewayError unless the vendor accepts the account."""
+    if subject.spec.probes:
+        probed = await probe(core, subject.account, subject.spec, subject.wire)
+        if not probed.is_good:
+            raise read_refusal(subject.wire, probed)
+        return Proof("probes")
     fetched, proves = await _list(core, subject)
     has_list = fetched is not None and fetched.is_good
     if proves or (has_list and subject.trusting and subject.model is None):

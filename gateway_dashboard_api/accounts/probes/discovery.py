@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway_core.contracts.errors import TransportError, UpstreamError
+from gateway_core.contracts.errors import BadRequest, TransportError, UpstreamError
 from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
@@ -73,6 +73,21 @@ def list_request(
         **endpoints.authorization(target, credential, wire),
     }
     return UpstreamRequest(method="GET", url=url, headers=headers)
+
+
+async def probe(
+    core: Collaborators, account: Account, spec: ProviderSpec, wire: WireFormat
+) -> Fetched:
+    """Read every path that only an accepted key may read, at once; gives a refusal, if there is
+    one. Raises TransportError, and BadRequest for an account with a proxy."""
+    if account.proxy is not None:
+        raise BadRequest(f"A key of {spec.shown} cannot be checked through a proxy")
+    target, credential = Target(spec, Model("")), account.credential
+    headers = {"accept": endpoints.JSON, **endpoints.authorization(target, credential, wire)}
+    urls = (endpoints.url(target, credential, wire, path) for path in spec.probes)
+    requests = [UpstreamRequest(method="GET", url=url, headers=headers) for url in urls]
+    found = await asyncio.gather(*(fetch(core, account, each, spec) for each in requests))
+    return next((each for each in found if not each.is_good), found[0])
 
 
 def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str | None:

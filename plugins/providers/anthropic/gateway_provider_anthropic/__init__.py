@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 from gateway_core import Model, ProviderSpec, hookimpl
 
+from .native import NATIVE
+
 
 def claude(context: int | None, max_output: int | None, *ids: str) -> Iterator[Model]:
     for id in ids:
@@ -29,6 +31,7 @@ ANTHROPIC = ProviderSpec(
     environment=("ANTHROPIC_API_KEY",),
     # As long as the vendor's own client waits: a whole answer begins when it is complete.
     timeout_ms=600_000,
+    native=NATIVE,
     models=(
         *claude(1_000_000, 128_000, "claude-fable-5-1", "claude-fable-5"),
         *claude(1_000_000, 128_000, "claude-opus-5-5", "claude-opus-5", "claude-opus-4-8"),

@@ -12,6 +12,7 @@ than what is billed.
 from gateway_core import Kind, Model, Price, ProviderSpec, WireFormat, hookimpl
 
 from .chat import CHAT
+from .native import NATIVE
 from .services import SERVICES
 
 # https://cohere.com/pricing: $2 for a thousand searches of up to 100 documents
@@ -71,6 +72,7 @@ COHERE = ProviderSpec(
         Model("parse-v5.0", kind=Kind.DOCUMENT_PARSING),
     ),
     services=SERVICES,
+    native=NATIVE,
     passthrough_models=True,
 )
 

@@ -18,6 +18,7 @@ from gateway_core import Kind, Model, Price, ProviderSpec, hookimpl
 from gateway_providers.services import chat_search_model
 
 from .audio import audio_services
+from .native import NATIVE
 from .services import services
 from .sockets import sockets
 
@@ -65,6 +66,7 @@ MINIMAX = ProviderSpec(
     ),
     services=(*services("https://api.minimax.io"), *audio_services("https://api.minimax.io/v1")),
     sockets=sockets("minimax", "wss://api.minimax.io"),
+    native=NATIVE,
     options={"reasoning": "none"},
 )
 
@@ -81,6 +83,7 @@ CHINA = replace(
         *audio_services("https://api.minimaxi.com/v1"),
     ),
     sockets=sockets("minimax-cn", "wss://api.minimax.cn"),
+    native_url="https://api.minimax.cn",
     environment=(),
 )
 

@@ -13,6 +13,7 @@ from gateway_providers import openai_compatible
 from gateway_providers.services import responses_search
 
 from .models import MODELS
+from .native import NATIVE
 from .sockets import SOCKETS
 
 OPENAI = openai_compatible(
@@ -29,6 +30,7 @@ OPENAI = openai_compatible(
         models=MODELS,
         services=(responses_search("gpt-4o-mini"),),
         sockets=SOCKETS,
+        native=NATIVE,
         options={"prompt_cache_key": True},
     ),
     services=(

@@ -11,6 +11,7 @@ from gateway_providers import openai_compatible
 from gateway_providers.services import chat_search_model, responses_search
 
 from .images import SERVICES
+from .native import NATIVE, STT, TTS
 from .sockets import SOCKETS
 
 NOT_WHILE_THINKING = ("presence_penalty", "frequency_penalty", "stop")
@@ -52,7 +53,9 @@ XAI = openai_compatible(
             Model("grok-2-image-1212", kind=Kind.IMAGE, price=Price(units={"images": 0.07})),
             Model("grok-imagine-image", kind=Kind.IMAGE, price=Price(units={"images": 0.02})),
             Model("grok-imagine-video", kind=Kind.VIDEO),
-            Model("stt", kind=Kind.TRANSCRIPTION),
+            # Its voice API has no models by name: https://docs.x.ai/docs/guides/voice
+            Model(TTS, kind=Kind.SPEECH),
+            Model(STT, kind=Kind.TRANSCRIPTION),
             Model("grok-voice-think-fast-1.0", kind=Kind.REALTIME),
             Model("grok-voice-latest", kind=Kind.REALTIME),
             # Web search is $5 for a thousand calls, beside the model's tokens.
@@ -60,6 +63,7 @@ XAI = openai_compatible(
         ),
         services=(*SERVICES, responses_search("grok-4-fast-reasoning")),
         sockets=SOCKETS,
+        native=NATIVE,
     ),
     services=("video/generations", "video/edits", "video/extensions", "video/status"),
 )
