@@ -26,7 +26,7 @@ GIVEN = "TEST_PG_URL"
 VERSIONS: Sequence[str] = ("postgres-given",) if GIVEN in os.environ else tuple(WHEELS)
 _NOBODY = 65534
 _FAST = (
-    *("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=16MB"),
+    *("fsync=off", "full_page_writes=off", "shared_buffers=16MB"),
     *("max_connections=60", "unix_socket_directories=", "listen_addresses=127.0.0.1"),
     *("autovacuum=off", "log_min_messages=fatal"),
 )
@@ -46,7 +46,7 @@ class Server:
         self.data = folder / "data"
         self.port = free_port()
         self.password = password
-        self._settings = settings
+        self.settings = settings
         if not (self.data / "PG_VERSION").exists():
             folder.chmod(0o755)
             _give(folder)
@@ -67,18 +67,13 @@ class Server:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = [f"-p {self.port}", *(f"-c {each}" for each in (*_FAST, *self._settings))]
+        options = [f"-p {self.port}", *(f"-c {each}" for each in (*_FAST, *self.settings))]
         log = str(self.folder / "log")
         self._run("pg_ctl", "-D", str(self.data), "-l", log, "-w", "-o", " ".join(options), "start")
 
     def stop(self, mode: str = "immediate") -> None:
         """Stop it at once (``immediate``), or in good order (``fast``)."""
         self._run("pg_ctl", "-D", str(self.data), "-w", "-m", mode, "stop")
-
-    def own(self, path: Path) -> None:
-        """Let the server read a file that nobody else may."""
-        path.chmod(0o600)
-        _give(path)
 
     def _run(self, program: str, *arguments: str) -> None:
         _run([str(self._programs / program), *arguments], self.folder)

@@ -1,5 +1,7 @@
 """Connections to PostgreSQL: one that writes, a few that read, and the way to make them."""
 
+import ssl
+from pathlib import Path
 from typing import Any
 
 from psycopg import AsyncConnection, Error, conninfo
@@ -23,6 +25,7 @@ _OPTIONS = {
     "keepalives_count": "3",
     "tcp_user_timeout": "15000",
 }
+_OWN_ROOTS = Path("~/.postgresql/root.crt")
 _READS = "-c default_transaction_read_only=on"
 # Someone who stops in the middle of a transaction must not hold up every other gateway.
 _WRITES = f"-c lock_timeout={WAIT:.0f}s -c idle_in_transaction_session_timeout=60s"
@@ -31,9 +34,14 @@ _WRITES = f"-c lock_timeout={WAIT:.0f}s -c idle_in_transaction_session_timeout=6
 def options_of(url: str) -> dict[str, Any]:
     """What libpq is to connect with: the URL's own options before ours. Raises DatabaseUnusable."""
     try:
-        return {**_OPTIONS, **conninfo.conninfo_to_dict(url)}
+        options = {**_OPTIONS, **conninfo.conninfo_to_dict(url)}
     except Error as error:
         raise DatabaseUnusable("The URL of the PostgreSQL database cannot be read.") from error
+    # libpq trusts one file in the home directory, and else nobody; the authorities of the machine
+    # are where Python finds them, not where a library from a wheel was built to look.
+    if options.get("sslmode") == "verify-full" and not _OWN_ROOTS.expanduser().exists():
+        options.setdefault("sslrootcert", ssl.get_default_verify_paths().cafile or "system")
+    return options
 
 
 async def connect(options: dict[str, Any]) -> Connection:

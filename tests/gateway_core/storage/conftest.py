@@ -1,12 +1,11 @@
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
 from example_table import CREATE, open_database
-from postgres_servers import VERSIONS, empty_tables, make_database, shared_server
+from postgres_servers import VERSIONS, empty_tables
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
@@ -48,27 +47,6 @@ def vault() -> Vault:
 
 
 MakeDatabase = Callable[[str, str], str]
-
-
-@pytest.fixture(scope="session")
-def postgres(
-    tmp_path_factory: pytest.TempPathFactory, worker_id: str
-) -> Iterator[Callable[[str, str], str]]:
-    """Makes a database of this process on the server of a version, once; gives its URL."""
-    base = tmp_path_factory.getbasetemp()
-    with ExitStack() as stack:
-        servers, made = dict[str, str](), dict[tuple[str, str], str]()
-
-        def make(version: str, name: str) -> str:
-            if version not in servers:
-                # Processes of one run have folders beside one another.
-                run = base if worker_id == "master" else base.parent
-                servers[version] = stack.enter_context(shared_server(version, run))
-            if (version, name) not in made:
-                made[version, name] = make_database(servers[version], f"{name}_{worker_id}")
-            return made[version, name]
-
-        yield make
 
 
 @pytest.fixture(scope="session")
