@@ -1,6 +1,7 @@
 """The database that stores use, behind which the engine may change while the gateway runs."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal
@@ -11,6 +12,8 @@ from .database import Database, Row, Statements, Values
 from .errors import StorageUnavailable
 
 PAUSED = "database cutover in progress"
+
+log = logging.getLogger(__name__)
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -86,7 +89,10 @@ class SwitchableDatabase:
     async def switch(self, database: Database, selection: Selection) -> None:
         """Serve another engine from now on, and close the one before. Writes are paused."""
         before, self._current, self.selection = self._current, database, selection
-        await before.close()
+        try:
+            await before.close()
+        except Exception as error:
+            log.error("the database that is served no longer did not close: %s", error)
 
     @contextmanager
     def _write(self) -> Iterator[None]:

@@ -41,9 +41,9 @@ MOST_RESULT = 32 * 1024 * 1024
 """Bytes of one query's values."""
 ATTEMPTS = 3
 """How often a statement is sent whose connection is lost."""
-_LOCK = 0x6D67_7772
+LOCK = 0x6D67_7772
 """Of the gateways that write to this database."""
-_BEGIN = f"BEGIN; SELECT pg_advisory_xact_lock({_LOCK}); SELECT pg_current_xact_id()::text"
+_BEGIN = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}); SELECT pg_current_xact_id()::text"
 _OUTCOME = "SELECT pg_xact_status($1::text::xid8)"
 _AGAIN = 1.0
 """Seconds until the server is asked about a commit once more."""

@@ -22,7 +22,12 @@ class _TextDumper(StrDumperUnknown):
     row of its call must not fail for that."""
 
     def dump(self, obj: str) -> Buffer | None:
-        return super().dump(obj.replace(_NUL, _REPLACED) if _NUL in obj else obj)
+        return super().dump(storable(obj))
+
+
+def storable(value: Any) -> Any:
+    """A value as it comes back from the database."""
+    return value.replace(_NUL, _REPLACED) if isinstance(value, str) and _NUL in value else value
 
 
 ADAPTERS = AdaptersMap(psycopg.adapters)
