@@ -143,7 +143,7 @@ async def _collaborators(
 
     What needs something that is built later gets a function that looks it up.
     """
-    stores = await open_stores(data_dir, clock=clock)
+    stores = await open_stores(data_dir, environment, clock=clock)
     stack.push_async_callback(stores.close)
     await recover(data_dir.journal, stores.usage)
     stored = await stores.plugin_settings.all()

@@ -15,6 +15,7 @@ from .accounts.web_login import routes as web_login
 from .admin_context import AdminContext
 from .combos import presets as combo_presets
 from .combos import routes as combos
+from .database import routes as database
 from .keys import groups as key_groups
 from .keys import routes as keys
 from .login import mfa, oidc, session_list
@@ -47,7 +48,7 @@ _ROUTES = (
     *(models.routes, availability.routes, custom_models.routes, visibility.routes),
     *(model_tests.routes, media_routes.routes, model_sync.routes, prices.routes),
     *(login.routes, mfa.routes, oidc.routes, session_list.routes),
-    *(settings.routes, local_servers.routes, firecrawl.routes),
+    *(settings.routes, database.routes, local_servers.routes, firecrawl.routes),
     *(
         proxies.routes,
         plugins.routes,

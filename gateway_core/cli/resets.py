@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..config.data_dir import DataDir
+from ..config.database_choice import choose_database
 from ..config.environment import Environment
 from ..config.errors import DataDirInUse
 from ..identity import mfa, passwords
@@ -52,7 +53,8 @@ def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
     """
     try:
         with DataDir(environment.data_path) as data_dir:
-            if not data_dir.database.exists():
+            chosen = choose_database(data_dir, environment)
+            if not data_dir.database.exists() and chosen.engine != "postgres":
                 raise NoGateway(
                     f"There is no gateway's data in {data_dir.path}, so nothing was changed. Set "
                     "DATA_DIR, or give --data-dir, with the directory that the gateway uses."
@@ -61,7 +63,7 @@ def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
             async def write() -> None:
                 from ..storage.stores import open_stores
 
-                stores = await open_stores(data_dir)
+                stores = await open_stores(data_dir, environment)
                 try:
                     await stores.audit.write("cli", "local", reset.action)
                     await stores.settings.patch(reset.changes())

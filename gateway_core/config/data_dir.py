@@ -8,6 +8,7 @@ DATA_DIR/                 0700
   machine-id              raw id of this install
   api-key-secret          signs gateway keys
   master-key              seals secrets in the database
+  gateway-database.env    which database the next start uses, if it was chosen in the dashboard
   auth/cli-secret         lets the command line speak to its own gateway
   db/data.sqlite          the database
   db/backups/             snapshots of it
@@ -53,6 +54,7 @@ _OWN_FILES = (
     "api-key-secret",
     "master-key",
     "auth/cli-secret",
+    "gateway-database.env",
     "db/data.sqlite",
     "db/data.sqlite-wal",
     "db/data.sqlite-shm",

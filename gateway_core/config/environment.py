@@ -36,6 +36,19 @@ class LogLevel(StrEnum):
     ERROR = "ERROR"
 
 
+class DatabaseEngine(StrEnum):
+    SQLITE = "sqlite"
+    POSTGRES = "postgres"
+
+
+class SslMode(StrEnum):
+    """How a connection to PostgreSQL is protected."""
+
+    DISABLE = "disable"
+    REQUIRE = "require"
+    VERIFY_FULL = "verify-full"
+
+
 class Environment(LimitVariables, frozen=True, kw_only=True):
     """The process variables, read. Times are in milliseconds; ``None`` is unset."""
 
@@ -77,6 +90,46 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             shown_default="~/.gateway",
         ),
     ] = None
+    database_engine: Annotated[
+        DatabaseEngine | None,
+        variable(
+            "GATEWAY_DATABASE_ENGINE",
+            "The database: sqlite or postgres. With postgres the gateway starts on nothing else. "
+            "The file DATA_DIR/gateway-database.env wins over this and the next two.",
+            choice(DatabaseEngine),
+            shown_default="postgres with GATEWAY_PG_URL, else what the settings say",
+        ),
+    ] = None
+    pg_url: Annotated[
+        str | None,
+        variable(
+            "GATEWAY_PG_URL",
+            "The URL of the PostgreSQL database, postgresql://user:password@host:port/database; "
+            "it selects PostgreSQL.",
+            TEXT,
+            secret=True,
+            shown_default="the stored setting, or the file DATA_DIR/gateway-secrets.json",
+        ),
+    ] = None
+    pg_sslmode: Annotated[
+        SslMode | None,
+        variable(
+            "GATEWAY_PG_SSLMODE",
+            "How the connection is protected if the URL has no sslmode: disable, require or "
+            "verify-full.",
+            choice(SslMode),
+            shown_default="require",
+        ),
+    ] = None
+    pg_preferred_version: Annotated[
+        int,
+        variable(
+            "GATEWAY_PG_PREFERRED_VERSION",
+            "The version of PostgreSQL that is expected: 16, 17 or 18. Another one is served too, "
+            "and shown as a mismatch.",
+            whole(16, 18),
+        ),
+    ] = 18
     api_key_secret: Annotated[
         str | None,
         variable(

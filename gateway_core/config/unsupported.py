@@ -9,16 +9,11 @@ from collections.abc import Iterable, Mapping
 from .errors import ConfigError
 
 ON, OFF = frozenset({"true", "1", "yes", "on"}), frozenset({"false", "0", "no", "off"})
-_POSTGRES = "the only database is SQLite; unset it"
 _LATER = "what it sets up is not part of this version; unset it"
 _SIDECAR = "no call goes through a sidecar, so nobody is sent the manifest's address; unset it"
 _PROXY = "set the setting outboundProxyUrl (PATCH /api/settings) instead"
 _GUARD = "addresses are always checked; unset it"
 REFUSED: Mapping[str, tuple[frozenset[str], str]] = {
-    "GATEWAY_DATABASE_ENGINE": (frozenset({"sqlite"}), _POSTGRES),
-    "GATEWAY_PG_URL": (frozenset(), _POSTGRES),
-    "GATEWAY_PG_SSLMODE": (frozenset(), _POSTGRES),
-    "GATEWAY_PG_PREFERRED_VERSION": (frozenset(), _POSTGRES),
     "GATEWAY_PROXY_URL": (frozenset(), _PROXY),
     "GATEWAY_NO_PROXY": (frozenset(), "set the setting outboundNoProxy instead"),
     "GATEWAY_PROXY_MANAGED": (OFF, _PROXY),

@@ -3,6 +3,7 @@
 GatewayError
 ├── StorageUnavailable (503)   the database does not take or give anything right now
 ├── StorageFull (507)          the disk is full or read-only; reads go on
+├── ResultTooLarge (500)       a query gives more than may be held in memory
 └── SealBroken (500)           one row's secret cannot be opened
 UniqueViolation                for stores, which know what it means to the client
 TransactionMisuse              a mistake in our own code
@@ -25,6 +26,17 @@ class StorageFull(GatewayError):
 
     def __init__(self) -> None:
         super().__init__("The gateway's disk takes no more data; nothing was changed")
+
+
+class ResultTooLarge(GatewayError):
+    """One query gives more than an engine lets it; others go on."""
+
+    code = "result_too_large"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The result of a database query is larger than {most // 1024 // 1024} MiB"
+        )
 
 
 class SealBroken(GatewayError):

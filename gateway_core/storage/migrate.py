@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..config.errors import MigrationRefused
-from .database import Database, Row
+from .database import Database, Row, Statements
 from .moments import Clock, iso
 
 _NAME = re.compile(r"(\d{4})_(\w+?)(\.postgres)?\.sql")
@@ -77,21 +77,31 @@ def read_migrations(
 async def migrate(database: Database, migrations: Sequence[Migration], clock: Clock) -> int:
     """Apply what is missing; gives how many steps that were. Raises MigrationRefused."""
     await database.execute(_CREATE)
-    applied = await database.fetch("SELECT number, name, checksum FROM migrations ORDER BY number")
-    _compare(applied, migrations)
-    missing = migrations[len(applied) :]
-    for migration in missing:
+    steps = 0
+    if not await _missing(database, migrations):
+        return 0
+    while True:
         async with database.transaction() as transaction:
-            for statement in migration.statements:
+            # Looked up in each transaction: another gateway on the database may be at it too.
+            missing = await _missing(transaction, migrations)
+            if not missing:
+                return steps
+            for statement in missing[0].statements:
                 await transaction.execute(statement)
             await transaction.execute(
                 _RECORD,
-                number=migration.number,
-                name=migration.name,
-                checksum=migration.checksum,
+                number=missing[0].number,
+                name=missing[0].name,
+                checksum=missing[0].checksum,
                 applied_at=iso(clock()),
             )
-    return len(missing)
+        steps += 1
+
+
+async def _missing(database: Statements, migrations: Sequence[Migration]) -> Sequence[Migration]:
+    applied = await database.fetch("SELECT number, name, checksum FROM migrations ORDER BY number")
+    _compare(applied, migrations)
+    return migrations[len(applied) :]
 
 
 def _compare(applied: Sequence[Row], migrations: Sequence[Migration]) -> None:

@@ -100,19 +100,8 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
     if not started:
         data_dir.touch_database()
     database = await open_sqlite(data_dir.database, expected=started)
+    vault = await prepare(database, data_dir, clock)
     try:
-        await migrate(database, packaged_migrations(database.engine), clock)
-        sealed = False
-        for query in _ANY_SEALED:
-            sealed = sealed or bool(await database.fetch(query))
-        vault = Vault(data_dir.master_key(mint=not sealed))
-        if not await _fits(vault, database):
-            if sealed:
-                raise _wrong_key(data_dir)
-            proof = vault.seal_for("proof").close(
-                _PROOF_TEXT, table="meta", column="value", row=_PROOF
-            )
-            await database.execute(_PUT_PROOF, key=_PROOF, value=proof)
         data_dir.mark_started()
     except BaseException:
         await database.close()
@@ -120,9 +109,30 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
     return Storage(database, vault)
 
 
-async def _fits(vault: Vault, database: Database) -> bool:
-    rows = await database.fetch("SELECT value FROM meta WHERE key = :key", key=_PROOF)
-    return bool(rows) and _proves(vault, rows[0]["value"])
+async def prepare(database: Database, data_dir: DataDir, clock: Clock) -> Vault:
+    """Bring a database up to date, and give the vault that fits it; closes it if there is none.
+
+    Raises a StartRefused.
+    """
+    try:
+        await migrate(database, packaged_migrations(database.engine), clock)
+        sealed = False
+        for query in _ANY_SEALED:
+            sealed = sealed or bool(await database.fetch(query))
+        vault = Vault(data_dir.master_key(mint=not sealed))
+        proofs = await database.fetch("SELECT value FROM meta WHERE key = :key", key=_PROOF)
+        if not proofs or not _proves(vault, proofs[0]["value"]):
+            # Other gateways on a PostgreSQL database may be about to seal with the key that fits.
+            if sealed or (proofs and database.engine == "postgres"):
+                raise _wrong_key(data_dir)
+            proof = vault.seal_for("proof").close(
+                _PROOF_TEXT, table="meta", column="value", row=_PROOF
+            )
+            await database.execute(_PUT_PROOF, key=_PROOF, value=proof)
+    except BaseException:
+        await database.close()
+        raise
+    return vault
 
 
 def _proves(vault: Vault, proof: str) -> bool:

@@ -5,9 +5,11 @@ import time
 from msgspec import Struct
 
 from ...config.data_dir import DataDir
+from ...config.environment import Environment
 from ..database import Database
 from ..moments import Clock
-from ..opening import open_storage
+from ..selection import open_selected
+from ..switchable import Selection, SwitchableDatabase
 from ..vault import Vault
 from .audit import AuditStore
 from .combos import ComboStore
@@ -31,11 +33,13 @@ from .tickets import TicketStore
 from .usage import UsageStore
 from .usage_reports import UsageReports
 
+NO_VARIABLES = Environment()
+
 
 class Stores(Struct, frozen=True, kw_only=True):
     """One store for each noun, over one database."""
 
-    database: Database
+    database: SwitchableDatabase
     settings: SettingsStore
     connections: ConnectionStore
     nodes: NodeStore
@@ -64,6 +68,8 @@ class Stores(Struct, frozen=True, kw_only=True):
 
 def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> Stores:
     """The stores of a database that is up to date."""
+    if not isinstance(database, SwitchableDatabase):
+        database = SwitchableDatabase(database, Selection())
     usage = UsageStore(database)
     return Stores(
         database=database,
@@ -91,7 +97,11 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
     )
 
 
-async def open_stores(data_dir: DataDir, *, clock: Clock = time.time) -> Stores:
-    """The stores of an acquired data directory. Raises a StartRefused, see ``open_storage``."""
-    storage = await open_storage(data_dir, clock=clock)
-    return stores_on(storage.database, storage.vault, clock=clock)
+async def open_stores(
+    data_dir: DataDir, environment: Environment = NO_VARIABLES, *, clock: Clock = time.time
+) -> Stores:
+    """The stores of an acquired data directory. Raises a StartRefused, see ``open_selected``."""
+    storage, selection = await open_selected(
+        data_dir, environment, lambda opened: SettingsStore(opened.database, opened.vault), clock
+    )
+    return stores_on(SwitchableDatabase(storage.database, selection), storage.vault, clock=clock)

@@ -78,8 +78,8 @@ class UsageReports:
 
     async def _of_request(self, which: Which) -> list[UsageRow]:
         where, values = _where(which, _within(which))
-        # With the plus the rows are read as they lie; by the index of times it would take longer.
-        where = where.replace("finished_at", "+finished_at") if which.since is None else where
+        # Of an expression there is no index: the rows are read as they lie, which is quicker here.
+        where = where.replace("finished_at", "finished_at || ''") if which.since is None else where
         rows = await self._database.fetch(
             f"SELECT * FROM usage{where} AND request_id = :request_id",
             **values,

@@ -80,7 +80,7 @@ def totals(figures: Iterable[str]) -> str:
 
 
 TOTALS = totals(FIGURES)
-SUMS = "(SELECT * FROM usage_sums CROSS JOIN usage_parts ON usage_parts.id = part)"
+SUMS = "(SELECT * FROM usage_sums CROSS JOIN usage_parts WHERE usage_parts.id = part)"
 """The sums with their parts. The order of a CROSS JOIN is kept by SQLite, which would sometimes
 rather go through the parts first."""
 _NAMES = ", ".join(PARTS)

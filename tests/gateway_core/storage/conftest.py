@@ -1,12 +1,15 @@
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
-from example_table import open_database
+from example_table import CREATE, open_database
+from postgres_servers import VERSIONS, empty_tables
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
+from gateway_core.storage.postgres.engine import open_postgres
 from gateway_core.storage.sqlite.engine import SqliteDatabase, open_sqlite
 from gateway_core.storage.vault import Vault
 
@@ -43,19 +46,57 @@ def vault() -> Vault:
     return Vault(bytes(range(32)))
 
 
-@pytest.fixture
-async def database(clock: Clock) -> AsyncIterator[Database]:
-    empty = await open_sqlite(":memory:")
-    await migrate(empty, packaged_migrations("sqlite"), clock)
+MakeDatabase = Callable[[str, str], str]
+
+
+@pytest.fixture(scope="session")
+def migrated(postgres: MakeDatabase) -> Callable[[str], str]:
+    """Gives the URL of a PostgreSQL database that is up to date, always the same one."""
+    made = dict[str, str]()
+
+    async def bring_up(url: str) -> None:
+        database = await open_postgres(url)
+        await migrate(database, packaged_migrations("postgres"), lambda: 1_800_000_000.0)
+        await database.close()
+
+    def give(version: str) -> str:
+        if version not in made:
+            made[version] = postgres(version, "stores")
+            asyncio.run(bring_up(made[version]))
+        return made[version]
+
+    return give
+
+
+@pytest.fixture(params=["sqlite", *VERSIONS])
+async def database(
+    request: pytest.FixtureRequest, clock: Clock, migrated: Callable[[str], str]
+) -> AsyncIterator[Database]:
+    """An empty database that is up to date, of each engine."""
+    empty: Database
+    if request.param == "sqlite":
+        empty = await open_sqlite(":memory:")
+        await migrate(empty, packaged_migrations("sqlite"), clock)
+    else:
+        url = await asyncio.to_thread(migrated, request.param)
+        empty_tables(url, "migrations")
+        empty = await open_postgres(url)
     yield empty
     await empty.close()
 
 
-@pytest.fixture(params=["file", "memory"])
-async def things(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    database = await open_database(
-        tmp_path / "data.sqlite" if request.param == "file" else ":memory:"
-    )
+@pytest.fixture(params=["file", "memory", *VERSIONS])
+async def things(
+    request: pytest.FixtureRequest, tmp_path: Path, postgres: MakeDatabase
+) -> AsyncIterator[Database]:
+    database: Database
+    if request.param in VERSIONS:
+        database = await open_postgres(await asyncio.to_thread(postgres, request.param, "things"))
+        for statement in ("DROP TABLE IF EXISTS things, other", CREATE):
+            await database.execute(statement)
+    else:
+        path = tmp_path / "data.sqlite"
+        database = await open_database(path if request.param == "file" else ":memory:")
     yield database
     await database.close()
 

@@ -10,13 +10,14 @@ import pytest
 from example_table import INSERT, ids, open_database
 
 from gateway_core.config.errors import DatabaseUnusable
+from gateway_core.storage.database import Database
 from gateway_core.storage.errors import StorageUnavailable
 from gateway_core.storage.sqlite.engine import SqliteDatabase, open_sqlite
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_everything_is_refused_after_closing(things: SqliteDatabase) -> None:
+async def test_everything_is_refused_after_closing(things: Database) -> None:
     await things.close()
 
     for late in (things.fetch("SELECT 1"), things.execute(INSERT, id=1, name="")):
@@ -27,7 +28,7 @@ async def test_everything_is_refused_after_closing(things: SqliteDatabase) -> No
             pass
 
 
-async def test_closing_twice_does_nothing(things: SqliteDatabase) -> None:
+async def test_closing_twice_does_nothing(things: Database) -> None:
     await asyncio.gather(things.close(), things.close())
 
 

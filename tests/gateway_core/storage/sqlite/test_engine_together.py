@@ -5,13 +5,14 @@ import asyncio
 import pytest
 from example_table import INSERT, ids
 
+from gateway_core.storage.database import Database
 from gateway_core.storage.sqlite.engine import SqliteDatabase
 
 pytestmark = pytest.mark.anyio
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
 
-async def test_parallel_writers_take_turns(things: SqliteDatabase) -> None:
+async def test_parallel_writers_take_turns(things: Database) -> None:
     await things.execute(INSERT, id=0, name="0")
 
     async def add_one() -> None:
@@ -67,7 +68,7 @@ async def test_an_abandoned_read_is_stopped(filed: SqliteDatabase) -> None:
         assert await filed.fetch("SELECT 1 AS one") == [{"one": 1}]
 
 
-async def test_a_waiting_writer_that_gives_up_changes_nothing(things: SqliteDatabase) -> None:
+async def test_a_waiting_writer_that_gives_up_changes_nothing(things: Database) -> None:
     async with things.transaction() as transaction:
         waiting = asyncio.create_task(things.execute(INSERT, id=1, name=""))
         await asyncio.sleep(0)
@@ -78,9 +79,7 @@ async def test_a_waiting_writer_that_gives_up_changes_nothing(things: SqliteData
 
 
 @pytest.mark.parametrize("patience", range(40))
-async def test_a_cancelled_transaction_is_whole_or_absent(
-    things: SqliteDatabase, patience: int
-) -> None:
+async def test_a_cancelled_transaction_is_whole_or_absent(things: Database, patience: int) -> None:
     async def write() -> None:
         async with things.transaction() as transaction:
             for number in range(5):

@@ -120,6 +120,7 @@ async def test_an_empty_ledger_has_no_beginning(reports: UsageReports) -> None:
     assert await reports.providers() == []
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 async def test_a_page_is_read_by_the_index_of_times(database: Database, store: UsageStore) -> None:
     seen: list[str] = []
     reports = UsageReports(cast(Database, _Asking(database, seen)), store)
