@@ -129,8 +129,8 @@ class BatchFolder:
 
 
 def remove_folders(data_dir: Path, known: Container[str], age: float) -> None:
-    """Remove the folders of unknown batches that were made so many seconds ago: their process was
-    killed before it had stored the batch, or their batch was removed."""
+    """Remove folders that nobody needs and that were last changed so many seconds ago: a process
+    was killed before it had stored their batch, or before it removed them itself."""
     with suppress(FileNotFoundError):
         for entry in os.scandir(data_dir / FOLDER):
             if entry.name not in known and time.time() - entry.stat().st_mtime > age:

@@ -175,5 +175,5 @@ class Scheduler:
         before = now - self._context.settings().kept_days * DAY
         while await store.remove_ended(before):
             continue
-        known = await store.ids()
+        known = await store.with_files()
         await asyncio.to_thread(remove_folders, data_dir, known, CLEAN_AFTER)

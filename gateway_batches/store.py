@@ -212,9 +212,13 @@ class BatchStore:
                 await transaction.execute_many(f"DELETE FROM {table} WHERE {column} = :id", ids)
         return [row["id"] for row in rows]
 
-    async def ids(self) -> set[str]:
-        """Of all batches."""
-        return {row["id"] for row in await self._database.fetch("SELECT id FROM batches")}
+    async def with_files(self) -> set[str]:
+        """The batches whose working files are needed: open ones, and those of messages, whose
+        results they are."""
+        rows = await self._database.fetch(
+            f"SELECT id FROM batches WHERE {_IS_OPEN} OR surface = 'messages'"
+        )
+        return {row["id"] for row in rows}
 
     # What the runner of a batch does.
 

@@ -107,5 +107,5 @@ async def test_what_ended_long_ago_is_removed(store: BatchStore) -> None:
 
     assert await store.remove_ended(5.0) == []
     assert await store.remove_ended(5.1) == [ID]
-    assert await store.ids() == set()
+    assert await store.with_files() == set()
     assert await store.rows(ID) == await store.parts(ID) == []

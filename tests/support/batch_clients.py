@@ -65,7 +65,7 @@ def _event(delta: dict[str, str]) -> bytes:
     return b"data: %b\n\n" % json.dumps({**chunk, "choices": [choice]}).encode()
 
 
-class Lab:
+class ChatScript:
     """A vendor whose answers a test decides, by what the last message says."""
 
     def __init__(self) -> None:
@@ -181,11 +181,11 @@ class BatchClient:
         return self.content(batch["error_file_id"])
 
 
-class House:
+class BatchGateway:
     """A gateway, its vendor, and who calls it."""
 
-    def __init__(self, served: Served, lab: Lab, folder: Path, stack: ExitStack) -> None:
-        self.served, self.lab, self.folder = served, lab, folder
+    def __init__(self, served: Served, script: ChatScript, folder: Path, stack: ExitStack) -> None:
+        self.served, self.script, self.folder = served, script, folder
         self._stack = stack
         self.client = self.client_of()
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from batch_clients import House, Lab
+from batch_clients import BatchGateway, ChatScript
 from fake_vendor import FakeVendor
 from served_gateway import Served, keyless_provider, serve_gateway
 
@@ -14,8 +14,8 @@ from gateway_providers.services import PassThroughService
 
 
 @pytest.fixture(scope="module")
-def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Lab, Path]]:
-    folder, lab = tmp_path_factory.mktemp("gateway"), Lab()
+def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, ChatScript, Path]]:
+    folder, script = tmp_path_factory.mktemp("gateway"), ChatScript()
 
     def specs(vendors: Mapping[str, FakeVendor]) -> list[ProviderSpec]:
         vectors = Model("e", kind=Kind.EMBEDDING)
@@ -23,17 +23,17 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, 
         more = {"models": (Model("m"), vectors), "services": (service,)}
         return [keyless_provider("openai", vendors["openai"], **more)]
 
-    with serve_gateway(folder, {"openai": lab}, specs=specs) as served:
-        yield served, lab, folder
+    with serve_gateway(folder, {"openai": script}, specs=specs) as served:
+        yield served, script, folder
 
 
 @pytest.fixture
-def house(_served: tuple[Served, Lab, Path]) -> Iterator[House]:
-    served, lab, folder = _served
-    lab.refusals, lab.held = {}, set()
-    lab.said.clear()
+def here(_served: tuple[Served, ChatScript, Path]) -> Iterator[BatchGateway]:
+    served, script, folder = _served
+    script.refusals, script.held = {}, set()
+    script.said.clear()
     with ExitStack() as stack:
-        found = House(served, lab, folder, stack)
+        found = BatchGateway(served, script, folder, stack)
         yield found
-        lab.held.clear()
+        script.held.clear()
         found.wait_for_all()

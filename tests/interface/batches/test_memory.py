@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from batch_clients import BatchClient, Lab, row, wait_for
+from batch_clients import BatchClient, ChatScript, row, wait_for
 from custom_node import add_node
 from gateway_process import running, vendor
 
@@ -17,8 +17,8 @@ GROWTH = 24 * MIB
 
 @pytest.mark.timeout(180)
 def test_a_long_input_leaves_memory_as_it_is(tmp_path: Path) -> None:
-    lab = Lab()
-    with vendor(lab) as where, running(tmp_path) as here:
+    script = ChatScript()
+    with vendor(script) as where, running(tmp_path) as here:
         add_node(here, tmp_path, where)
         process = psutil.Process(here.process.pid)
         with BatchClient(here.url, tmp_path) as client:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from batch_clients import BatchClient, House, refusal, row, wait_for
+from batch_clients import BatchClient, BatchGateway, refusal, row, wait_for
 
 PATH = "/v1/messages/batches"
 
@@ -39,9 +39,9 @@ def results(client: BatchClient, batch: dict[str, Any]) -> dict[str, dict[str, A
     return {line["custom_id"]: line["result"] for line in found}
 
 
-def test_a_batch_is_run_and_gives_its_results(house: House) -> None:
-    client = house.client
-    house.lab.refusals["row 1"] = [refusal(400)]
+def test_a_batch_is_run_and_gives_its_results(here: BatchGateway) -> None:
+    client = here.client
+    here.script.refusals["row 1"] = [refusal(400)]
 
     made = create(client, *(request(n) for n in range(3)))
     batch = ended(client, made["id"])
@@ -65,35 +65,35 @@ def test_a_batch_is_run_and_gives_its_results(house: House) -> None:
         "expired": 0,
     }
     assert batch["ended_at"] >= batch["created_at"]
-    assert batch["results_url"] == f"{house.served.url}{PATH}/{batch['id']}/results"
+    assert batch["results_url"] == f"{here.served.url}{PATH}/{batch['id']}/results"
     found = results(client, batch)
     assert found["row-0"]["type"] == "succeeded"
     assert found["row-0"]["message"]["content"][0]["text"] == "row 0"
     assert found["row-1"]["type"] == "errored"
     assert found["row-1"]["error"]["type"] == "error"
     # The requests themselves are not kept.
-    assert not (house.folder / "batches" / batch["id"] / "input.jsonl").exists()
+    assert not (here.folder / "batches" / batch["id"] / "input.jsonl").exists()
 
 
-def test_results_are_there_once_the_batch_has_ended(house: House) -> None:
-    client = house.client
-    house.lab.held.add("row 0")
+def test_results_are_there_once_the_batch_has_ended(here: BatchGateway) -> None:
+    client = here.client
+    here.script.held.add("row 0")
     made = create(client, request(0))
 
     early = client.http.get(f"{PATH}/{made['id']}/results")
-    house.lab.held.clear()
+    here.script.held.clear()
     ended(client, made["id"])
 
     assert early.status_code == 400
     assert early.json()["error"]["type"] == "invalid_request_error"
 
 
-def test_cancelled_requests_are_canceled_results(house: House) -> None:
-    client, lab = house.client, house.lab
-    lab.held |= {"row 0", "row 1"}
+def test_cancelled_requests_are_canceled_results(here: BatchGateway) -> None:
+    client, script = here.client, here.script
+    script.held |= {"row 0", "row 1"}
     made = create(client, *(request(n) for n in range(5)))
-    wait_for(lambda: lab.total == 2)
-    with house.posting(f"{PATH}/{made['id']}/cancel") as answer:
+    wait_for(lambda: script.total == 2)
+    with here.posting(f"{PATH}/{made['id']}/cancel") as answer:
         shown = wait_for(
             lambda: (
                 b
@@ -101,7 +101,7 @@ def test_cancelled_requests_are_canceled_results(house: House) -> None:
                 else None
             )
         )
-        lab.held.clear()
+        script.held.clear()
         batch = answer.result(30).json()
 
     assert shown["processing_status"] == "canceling"
@@ -118,11 +118,11 @@ def test_cancelled_requests_are_canceled_results(house: House) -> None:
     assert [found[f"row-{n}"] for n in (2, 3, 4)] == [{"type": "canceled"}] * 3
 
 
-def test_rows_are_sent_with_the_headers_of_the_request(house: House) -> None:
+def test_rows_are_sent_with_the_headers_of_the_request(here: BatchGateway) -> None:
     headers = {"anthropic-version": "2023-06-01", "user-agent": "night/1", "x-else": "no"}
-    answer = house.client.http.post(PATH, json={"requests": [request(1)]}, headers=headers)
+    answer = here.client.http.post(PATH, json={"requests": [request(1)]}, headers=headers)
 
-    batch = house.wait(answer.json()["id"])
+    batch = here.wait(answer.json()["id"])
 
     assert batch.headers["anthropic-version"] == "2023-06-01"
     assert batch.headers["user-agent"] == "night/1"
@@ -142,8 +142,10 @@ BAD: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("body", "message"), BAD.values(), ids=BAD)
-def test_requests_that_make_no_sense_are_refused(house: House, body: Any, message: str) -> None:
-    answer = house.client.http.post(PATH, json=body)
+def test_requests_that_make_no_sense_are_refused(
+    here: BatchGateway, body: Any, message: str
+) -> None:
+    answer = here.client.http.post(PATH, json=body)
 
     assert answer.status_code == 400
     assert answer.json()["error"]["message"].startswith(message)

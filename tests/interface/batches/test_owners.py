@@ -1,13 +1,13 @@
 """Whose batches a caller sees, and the pages of lists."""
 
 import pytest
-from batch_clients import House, row
+from batch_clients import BatchGateway, row
 
 REQUESTS = {"requests": [{"custom_id": "a", "params": row(1)["body"]}]}
 
 
-def test_another_keys_batch_is_not_there(house: House) -> None:
-    owner, other = house.client_of(house.key(name="a")), house.client_of(house.key(name="b"))
+def test_another_keys_batch_is_not_there(here: BatchGateway) -> None:
+    owner, other = here.client_of(here.key(name="a")), here.client_of(here.key(name="b"))
     batch = owner.create([row(1)])
     made = owner.http.post("/v1/messages/batches", json=REQUESTS).json()
     paths = (f"/v1/batches/{batch['id']}", f"/v1/messages/batches/{made['id']}")
@@ -15,7 +15,7 @@ def test_another_keys_batch_is_not_there(house: House) -> None:
 
     for path in paths:
         assert owner.http.get(path).status_code == 200
-        for stranger in (other, house.client):
+        for stranger in (other, here.client):
             assert stranger.http.get(path).status_code == 404
             assert stranger.http.post(f"{path}/cancel").status_code == 404
     assert other.http.get(f"{paths[1]}/results").status_code == 404
@@ -23,16 +23,16 @@ def test_another_keys_batch_is_not_there(house: House) -> None:
     assert other.http.get("/v1/messages/batches").json()["data"] == []
 
 
-def test_another_keys_file_is_no_input(house: House) -> None:
-    owner, other = house.client_of(house.key(name="a")), house.client_of(house.key(name="b"))
+def test_another_keys_file_is_no_input(here: BatchGateway) -> None:
+    owner, other = here.client_of(here.key(name="a")), here.client_of(here.key(name="b"))
 
     answer = other.http.post("/v1/batches", json={"input_file_id": owner.upload([row(1)])})
 
     assert answer.status_code == 404
 
 
-def test_each_surface_lists_its_own_batches(house: House) -> None:
-    client = house.client_of(house.key())
+def test_each_surface_lists_its_own_batches(here: BatchGateway) -> None:
+    client = here.client_of(here.key())
     batch = client.create([row(1)])
     made = client.http.post("/v1/messages/batches", json=REQUESTS).json()
 
@@ -45,8 +45,8 @@ def test_each_surface_lists_its_own_batches(house: House) -> None:
     assert client.http.get(f"/v1/batches/{made['id']}").status_code == 404
 
 
-def test_completions_pages_go_from_the_newest_to_the_oldest(house: House) -> None:
-    client = house.client_of(house.key())
+def test_completions_pages_go_from_the_newest_to_the_oldest(here: BatchGateway) -> None:
+    client = here.client_of(here.key())
     ids = [client.create([row(1)])["id"] for _ in range(5)][::-1]
 
     def page(query: str) -> tuple[list[str], bool]:
@@ -64,8 +64,8 @@ def test_completions_pages_go_from_the_newest_to_the_oldest(house: House) -> Non
     assert page(f"after={ids[4]}") == ([], False)
 
 
-def test_messages_pages_go_both_ways(house: House) -> None:
-    client = house.client_of(house.key())
+def test_messages_pages_go_both_ways(here: BatchGateway) -> None:
+    client = here.client_of(here.key())
     path = "/v1/messages/batches"
     ids = [client.http.post(path, json=REQUESTS).json()["id"] for _ in range(5)][::-1]
 
@@ -82,20 +82,20 @@ def test_messages_pages_go_both_ways(house: House) -> None:
 @pytest.mark.parametrize(
     "query", ["limit=0", "limit=101", "limit=x", "after=elsewhere", "before_id=x"]
 )
-def test_a_page_that_makes_no_sense_is_refused(house: House, query: str) -> None:
-    assert house.client.http.get(f"/v1/batches?{query}").status_code == 400
+def test_a_page_that_makes_no_sense_is_refused(here: BatchGateway, query: str) -> None:
+    assert here.client.http.get(f"/v1/batches?{query}").status_code == 400
 
 
-def test_a_list_is_probed_with_head(house: House) -> None:
+def test_a_list_is_probed_with_head(here: BatchGateway) -> None:
     for path in ("/v1/batches", "/v1/messages/batches"):
-        answer = house.client.http.head(path)
+        answer = here.client.http.head(path)
         assert answer.status_code == 200
         assert answer.content == b""
 
 
-def test_errors_are_those_of_the_surface(house: House) -> None:
-    completions = house.client.http.get(f"/v1/batches/batch_{'0' * 24}").json()
-    messages = house.client.http.get(f"/v1/messages/batches/msgbatch_{'0' * 24}").json()
+def test_errors_are_those_of_the_surface(here: BatchGateway) -> None:
+    completions = here.client.http.get(f"/v1/batches/batch_{'0' * 24}").json()
+    messages = here.client.http.get(f"/v1/messages/batches/msgbatch_{'0' * 24}").json()
 
     assert set(completions) == {"error"}
     assert completions["error"]["type"] == "invalid_request_error"

@@ -5,24 +5,24 @@ from pathlib import Path
 
 import psutil
 import pytest
-from batch_clients import BatchClient, House, Lab, row, wait_for
+from batch_clients import BatchClient, BatchGateway, ChatScript, row, wait_for
 from custom_node import add_node
 from gateway_process import running, vendor
 from served_gateway import serve_gateway
 
 
 def test_a_batch_goes_on_after_a_stop(tmp_path: Path) -> None:
-    lab = Lab()
-    lab.held |= {"row 2", "row 3"}
+    script = ChatScript()
+    script.held |= {"row 2", "row 3"}
     with (
-        serve_gateway(tmp_path, {"openai": lab}) as here,
+        serve_gateway(tmp_path, {"openai": script}) as here,
         BatchClient(here.url, tmp_path) as client,
     ):
         id = client.create([row(n) for n in range(8)])["id"]
-        wait_for(lambda: lab.total == 4)
-    lab.held.clear()
+        wait_for(lambda: script.total == 4)
+    script.held.clear()
     with (
-        serve_gateway(tmp_path, {"openai": lab}) as here,
+        serve_gateway(tmp_path, {"openai": script}) as here,
         BatchClient(here.url, tmp_path) as client,
     ):
         ended = client.wait(id)
@@ -31,18 +31,18 @@ def test_a_batch_goes_on_after_a_stop(tmp_path: Path) -> None:
     assert ended["status"] == "completed"
     assert Counter(line["custom_id"] for line in output) == {f"row-{n}": 1 for n in range(8)}
     # Two rows were cut off by the stop.
-    assert lab.total == 10
+    assert script.total == 10
 
 
-def test_a_batch_whose_runner_breaks_has_failed_with_its_answers(house: House) -> None:
-    client, lab = house.client, house.lab
-    lab.held |= {"row 1", "row 2"}
+def test_a_batch_whose_runner_breaks_has_failed_with_its_answers(here: BatchGateway) -> None:
+    client, script = here.client, here.script
+    script.held |= {"row 1", "row 2"}
     # More than is read ahead.
     id = client.create([row(n, user="x" * 4096) for n in range(60)])["id"]
-    wait_for(lambda: lab.total == 3)
-    with (house.folder / "batches" / id / "input.jsonl").open("r+b") as file:
+    wait_for(lambda: script.total == 3)
+    with (here.folder / "batches" / id / "input.jsonl").open("r+b") as file:
         file.truncate(0)
-    lab.held.clear()
+    script.held.clear()
 
     ended = client.wait(id)
 
@@ -55,21 +55,21 @@ def test_a_batch_whose_runner_breaks_has_failed_with_its_answers(house: House) -
 
 @pytest.mark.timeout(120)
 def test_of_several_workers_one_runs_a_batch_and_another_goes_on(tmp_path: Path) -> None:
-    lab = Lab()
-    with vendor(lab) as where, running(tmp_path, "--workers", "2") as here:
+    script = ChatScript()
+    with vendor(script) as where, running(tmp_path, "--workers", "2") as here:
         add_node(here, tmp_path, where)
         workers = psutil.Process(here.process.pid).children()
         with BatchClient(here.url, tmp_path) as client:
-            lab.held |= {"row 20", "row 21"}
+            script.held |= {"row 20", "row 21"}
             id = client.create([row(n, model="lab/m") for n in range(40)])["id"]
-            wait_for(lambda: lab.total == 22)
+            wait_for(lambda: script.total == 22)
             for worker in workers:
                 worker.kill()
-            lab.held.clear()
+            script.held.clear()
         with BatchClient(here.url, tmp_path) as client:
             ended = client.wait(id)
             output = client.output(ended)
 
     assert Counter(line["custom_id"] for line in output) == {f"row-{n}": 1 for n in range(40)}
     # The rows under way were sent again, and no other one.
-    assert {text for text, count in lab.said.items() if count > 1} == {"row 20", "row 21"}
+    assert {text for text, count in script.said.items() if count > 1} == {"row 20", "row 21"}

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from batch_clients import House, lines, refusal, row, wait_for
+from batch_clients import BatchGateway, lines, refusal, row, wait_for
 
 from gateway_batches import completion_routes
 
@@ -14,13 +14,13 @@ def status_codes(output: list[dict[str, Any]]) -> dict[str, int]:
     return {line["custom_id"]: line["response"]["status_code"] for line in output}
 
 
-def test_a_batch_is_run_and_leaves_its_answers(house: House) -> None:
-    client, before = house.client, {row.request_id for row in house.served.rows()}
+def test_a_batch_is_run_and_leaves_its_answers(here: BatchGateway) -> None:
+    client, before = here.client, {row.request_id for row in here.served.rows()}
 
     created = client.create([row(n) for n in range(5)], metadata={"night": "1"})
     ended = client.wait(created["id"])
 
-    rows = {row.request_id for row in house.served.rows()} - before
+    rows = {row.request_id for row in here.served.rows()} - before
     assert created["status"] == "validating"
     assert created["object"] == "batch"
     assert created["endpoint"] == "/v1/chat/completions"
@@ -44,47 +44,49 @@ def test_a_batch_is_run_and_leaves_its_answers(house: House) -> None:
     assert {line["response"]["request_id"] for line in output} == rows
 
 
-def test_the_result_files_say_what_they_are(house: House) -> None:
-    ended = house.client.wait(house.client.create([row(1)])["id"])
+def test_the_result_files_say_what_they_are(here: BatchGateway) -> None:
+    ended = here.client.wait(here.client.create([row(1)])["id"])
 
-    record = house.client.files.find("local", ended["output_file_id"])
+    record = here.client.files.find("local", ended["output_file_id"])
+    # The working files are gone.
+    wait_for(lambda: not (here.folder / "batches" / ended["id"]).exists())
     assert record is not None
     assert record.purpose == "batch_output"
     assert record.filename == f"{ended['id']}-output.jsonl"
 
 
-def test_a_refused_row_is_an_answer_and_counts_as_failed(house: House) -> None:
-    house.lab.refusals["row 1"] = [refusal(400)]
+def test_a_refused_row_is_an_answer_and_counts_as_failed(here: BatchGateway) -> None:
+    here.script.refusals["row 1"] = [refusal(400)]
 
-    ended = house.client.wait(house.client.create([row(0), row(1), row(2, model="no/m")])["id"])
+    ended = here.client.wait(here.client.create([row(0), row(1), row(2, model="no/m")])["id"])
 
     assert ended["status"] == "completed"
     assert ended["request_counts"] == {"total": 3, "completed": 1, "failed": 2, "canceled": 0}
-    output = house.client.output(ended)
+    output = here.client.output(ended)
     assert status_codes(output) == {"row-0": 200, "row-1": 400, "row-2": 404}
     failed = next(line for line in output if line["custom_id"] == "row-2")["response"]
     assert failed["body"]["error"]["request_id"] == failed["request_id"]
 
 
-def test_a_batch_of_which_every_row_fails_has_failed(house: House) -> None:
-    ended = house.client.wait(house.client.create([row(n, model="no/m") for n in range(3)])["id"])
+def test_a_batch_of_which_every_row_fails_has_failed(here: BatchGateway) -> None:
+    ended = here.client.wait(here.client.create([row(n, model="no/m") for n in range(3)])["id"])
 
     assert ended["status"] == "failed"
     assert ended["failed_at"] == ended["completed_at"]
     assert ended["request_counts"]["failed"] == 3
-    assert status_codes(house.client.output(ended)) == dict.fromkeys(IDS[:3], 404)
+    assert status_codes(here.client.output(ended)) == dict.fromkeys(IDS[:3], 404)
 
 
-def test_a_streamed_row_is_kept_as_the_text_of_its_stream(house: House) -> None:
-    ended = house.client.wait(house.client.create([row(7, stream=True)])["id"])
+def test_a_streamed_row_is_kept_as_the_text_of_its_stream(here: BatchGateway) -> None:
+    ended = here.client.wait(here.client.create([row(7, stream=True)])["id"])
 
-    body = house.client.output(ended)[0]["response"]["body"]
+    body = here.client.output(ended)[0]["response"]["body"]
     assert body.startswith("data: {")
     assert body.endswith("data: [DONE]\n\n")
     assert "row 7" in body
 
 
-def test_every_endpoint_serves_rows(house: House) -> None:
+def test_every_endpoint_serves_rows(here: BatchGateway) -> None:
     messages = {"max_tokens": 5}
     vectors = {"custom_id": "v", "method": "POST", "url": "/v1/embeddings"}
     vectors["body"] = {"model": "v-openai/e", "input": "hi"}  # type: ignore[assignment]
@@ -95,7 +97,7 @@ def test_every_endpoint_serves_rows(house: House) -> None:
         "/v1/embeddings": vectors,
         "/v1/responses": responses,
     }
-    client = house.client
+    client = here.client
 
     answers = {}
     for endpoint, one in kinds.items():
@@ -108,28 +110,28 @@ def test_every_endpoint_serves_rows(house: House) -> None:
     assert answers["/v1/responses"]["object"] == "response"
 
 
-def test_deleting_the_input_does_not_disturb_a_batch(house: House) -> None:
-    client, lab = house.client, house.lab
-    lab.held |= {"row 0", "row 1"}
+def test_deleting_the_input_does_not_disturb_a_batch(here: BatchGateway) -> None:
+    client, script = here.client, here.script
+    script.held |= {"row 0", "row 1"}
     created = client.create([row(n) for n in range(4)])
-    wait_for(lambda: lab.total == 2)
+    wait_for(lambda: script.total == 2)
 
     assert client.files.delete("local", created["input_file_id"])
-    lab.held.clear()
+    script.held.clear()
     ended = client.wait(created["id"])
 
     assert ended["request_counts"]["completed"] == 4
     assert ended["input_file_id"] == created["input_file_id"]
 
 
-def test_progress_shows_while_a_batch_runs(house: House) -> None:
-    client, lab = house.client, house.lab
-    lab.held.add("row 3")
+def test_progress_shows_while_a_batch_runs(here: BatchGateway) -> None:
+    client, script = here.client, here.script
+    script.held.add("row 3")
     id = client.create([row(n) for n in range(4)])["id"]
 
     wait_for(lambda: client.get(id)["request_counts"]["completed"] == 3)
     running = client.get(id)
-    lab.held.clear()
+    script.held.clear()
     client.wait(id)
 
     assert running["status"] == "in_progress"
@@ -137,16 +139,16 @@ def test_progress_shows_while_a_batch_runs(house: House) -> None:
     assert running["request_counts"] == {"total": 4, "completed": 3, "failed": 0, "canceled": 0}
 
 
-def test_two_rows_are_under_way_at_a_time(house: House) -> None:
-    client, lab = house.client, house.lab
-    lab.held |= {f"row {n}" for n in range(6)}
+def test_two_rows_are_under_way_at_a_time(here: BatchGateway) -> None:
+    client, script = here.client, here.script
+    script.held |= {f"row {n}" for n in range(6)}
     id = client.create([row(n) for n in range(6)])["id"]
 
-    wait_for(lambda: lab.total == 2)
-    lab.held.discard("row 0")
-    wait_for(lambda: lab.total == 3)
-    under_way = lab.total - client.get(id)["request_counts"]["completed"]
-    lab.held.clear()
+    wait_for(lambda: script.total == 2)
+    script.held.discard("row 0")
+    wait_for(lambda: script.total == 3)
+    under_way = script.total - client.get(id)["request_counts"]["completed"]
+    script.held.clear()
 
     assert under_way == 2
     assert client.wait(id)["status"] == "completed"
@@ -167,18 +169,20 @@ BAD = {
 
 
 @pytest.mark.parametrize(("content", "message"), BAD.values(), ids=BAD)
-def test_an_input_with_a_bad_line_is_refused(house: House, content: bytes, message: str) -> None:
-    answer = house.client.try_create(content)
+def test_an_input_with_a_bad_line_is_refused(
+    here: BatchGateway, content: bytes, message: str
+) -> None:
+    answer = here.client.try_create(content)
 
     assert answer.status_code == 400
     error = answer.json()["error"]
     assert error["message"].startswith(f"invalid input file: {message}")
     assert error["details"][0]["message"]
-    assert list((house.folder / "batches").iterdir()) == []
+    assert list((here.folder / "batches").iterdir()) == []
 
 
-def test_every_bad_line_is_listed_with_its_number(house: House) -> None:
-    answer = house.client.try_create(lines([row(1)]) + b"\n{\n" + lines([row(2)]) + b"[]\n")
+def test_every_bad_line_is_listed_with_its_number(here: BatchGateway) -> None:
+    answer = here.client.try_create(lines([row(1)]) + b"\n{\n" + lines([row(2)]) + b"[]\n")
 
     assert [each["line"] for each in answer.json()["error"]["details"]] == [3, 5]
 
@@ -194,11 +198,11 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
 
 @pytest.mark.parametrize(("more", "status", "message"), REFUSED.values(), ids=REFUSED)
 def test_a_request_that_makes_no_sense_is_refused(
-    house: House, more: dict[str, Any], status: int, message: str
+    here: BatchGateway, more: dict[str, Any], status: int, message: str
 ) -> None:
-    body = {"input_file_id": house.client.upload([row(1)]), **more}
+    body = {"input_file_id": here.client.upload([row(1)]), **more}
 
-    answer = house.client.http.post("/v1/batches", json=body)
+    answer = here.client.http.post("/v1/batches", json=body)
 
     assert answer.status_code == status
     assert answer.json()["error"]["message"].startswith(message)
@@ -206,18 +210,18 @@ def test_a_request_that_makes_no_sense_is_refused(
 
 @pytest.mark.parametrize("is_bad", [False, True])
 def test_an_input_that_takes_long_is_checked_behind_the_answer(
-    house: House, is_bad: bool, monkeypatch: pytest.MonkeyPatch
+    here: BatchGateway, is_bad: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(completion_routes, "CHECK_WITHIN", -1.0)
     content = lines(row(n) for n in range(300)) + (b"{\n" if is_bad else b"")
-    key = house.key()
-    client = house.client_of(key)
-    house.set(rowsPerMinute=1)
+    key = here.key()
+    client = here.client_of(key)
+    here.set(rowsPerMinute=1)
 
     created = client.create(content)
     checked = client.wait(created["id"], "in_progress", "failed")
     client.http.post(f"/v1/batches/{created['id']}/cancel")
-    house.set(rowsPerMinute=0)
+    here.set(rowsPerMinute=0)
 
     assert created["status"] == "validating"
     assert created["request_counts"]["total"] == 0
@@ -228,17 +232,17 @@ def test_an_input_that_takes_long_is_checked_behind_the_answer(
         assert checked["request_counts"]["total"] == 300
 
 
-def test_an_owner_has_so_many_batches_at_a_time(house: House) -> None:
-    house.lab.held |= {"row 0", "row 1"}
-    client = house.client_of(house.key())
-    house.set(openPerOwner=1)
+def test_an_owner_has_so_many_batches_at_a_time(here: BatchGateway) -> None:
+    here.script.held |= {"row 0", "row 1"}
+    client = here.client_of(here.key())
+    here.set(openPerOwner=1)
     id = client.create([row(0)])["id"]
 
     refused = client.try_create([row(1)])
-    house.lab.held.clear()
+    here.script.held.clear()
     client.wait(id)
     again = client.try_create([row(1)])
-    house.set(openPerOwner=100)
+    here.set(openPerOwner=100)
 
     assert refused.status_code == 429
     assert refused.headers["retry-after"] == "60"
@@ -246,14 +250,14 @@ def test_an_owner_has_so_many_batches_at_a_time(house: House) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/batches", "/v1/messages/batches"])
-def test_a_body_that_is_no_json_is_refused(house: House, path: str) -> None:
-    answer = house.client.http.post(path, content=b"{}", headers={"content-type": "text/plain"})
+def test_a_body_that_is_no_json_is_refused(here: BatchGateway, path: str) -> None:
+    answer = here.client.http.post(path, content=b"{}", headers={"content-type": "text/plain"})
 
     assert answer.status_code == 415
 
 
-def test_an_unknown_batch_is_not_there(house: House) -> None:
-    http = house.client.http
+def test_an_unknown_batch_is_not_there(here: BatchGateway) -> None:
+    http = here.client.http
 
     statuses = [
         http.get(f"/v1/batches/batch_{'0' * 24}").status_code,

@@ -6,12 +6,12 @@ from typing import Any
 
 import anthropic
 import openai
-from batch_clients import House, lines, row, wait_for
+from batch_clients import BatchGateway, lines, row, wait_for
 
 
-def test_the_completions_sdk_runs_a_batch(house: House) -> None:
-    key = house.key()
-    with openai.OpenAI(base_url=f"{house.served.url}/v1", api_key=key["key"]) as client:
+def test_the_completions_sdk_runs_a_batch(here: BatchGateway) -> None:
+    key = here.key()
+    with openai.OpenAI(base_url=f"{here.served.url}/v1", api_key=key["key"]) as client:
         content = io.BytesIO(lines([row(n) for n in range(3)]))
         content.name = "night.jsonl"
         uploaded = client.files.create(file=content, purpose="batch")
@@ -36,28 +36,28 @@ def test_the_completions_sdk_runs_a_batch(house: House) -> None:
     }
 
 
-def test_the_completions_sdk_pages_through_batches(house: House) -> None:
-    key = house.key()
-    client = house.client_of(key)
+def test_the_completions_sdk_pages_through_batches(here: BatchGateway) -> None:
+    key = here.key()
+    client = here.client_of(key)
     ids = [client.create([row(1)])["id"] for _ in range(5)]
 
-    with openai.OpenAI(base_url=f"{house.served.url}/v1", api_key=key["key"]) as sdk:
+    with openai.OpenAI(base_url=f"{here.served.url}/v1", api_key=key["key"]) as sdk:
         listed = [each.id for each in sdk.batches.list(limit=2)]
 
     assert listed == ids[::-1]
 
 
-def test_the_completions_sdk_cancels_a_batch(house: House) -> None:
-    house.lab.held |= {"row 0", "row 1"}
-    id = house.client.create([row(n) for n in range(4)])["id"]
-    wait_for(lambda: house.lab.total == 2)
+def test_the_completions_sdk_cancels_a_batch(here: BatchGateway) -> None:
+    here.script.held |= {"row 0", "row 1"}
+    id = here.client.create([row(n) for n in range(4)])["id"]
+    wait_for(lambda: here.script.total == 2)
 
     with (
-        openai.OpenAI(base_url=f"{house.served.url}/v1", api_key="none") as sdk,
-        house.posting(f"/v1/batches/{id}/cancel"),
+        openai.OpenAI(base_url=f"{here.served.url}/v1", api_key="none") as sdk,
+        here.posting(f"/v1/batches/{id}/cancel"),
     ):
         wait_for(lambda: sdk.batches.retrieve(id).status == "cancelling")
-        house.lab.held.clear()
+        here.script.held.clear()
         cancelled = sdk.batches.cancel(id)
 
     assert cancelled.status == "cancelled"
@@ -65,12 +65,12 @@ def test_the_completions_sdk_cancels_a_batch(house: House) -> None:
     assert cancelled.request_counts.completed == 2
 
 
-def test_the_messages_sdk_runs_a_batch(house: House) -> None:
-    key = house.key()
+def test_the_messages_sdk_runs_a_batch(here: BatchGateway) -> None:
+    key = here.key()
     requests: Any = [
         {"custom_id": f"row-{n}", "params": {"max_tokens": 9, **row(n)["body"]}} for n in range(3)
     ]
-    with anthropic.Anthropic(base_url=house.served.url, api_key=key["key"]) as client:
+    with anthropic.Anthropic(base_url=here.served.url, api_key=key["key"]) as client:
         made = client.messages.batches.create(requests=requests)
         ended = wait_for(lambda: _over(client.messages.batches.retrieve(made.id)))
         results = {each.custom_id: each.result for each in client.messages.batches.results(made.id)}
