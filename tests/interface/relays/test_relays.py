@@ -489,8 +489,8 @@ def test_a_slow_client_slows_its_vendor_down(here, vendor, dial):
     client = dial(PATH, max_queue=1)
 
     assert stuck.wait(60)
-    # What the two kernels, the server and this client's library hold, and little more.
-    assert sum(sent) < 16_000_000
+    # The kernels hold some megabytes for each connection, and this client's library a message.
+    assert sum(sent) < 48_000_000
     client.close()
 
 
