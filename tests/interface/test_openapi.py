@@ -40,6 +40,7 @@ from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 from gateway_files import routes as files
+from gateway_native import routes as native
 from gateway_realtime import routes as realtime
 
 PATH = "/api/openapi.json"
@@ -87,6 +88,7 @@ def operations() -> list[RouteOperation]:
         *(*meta.routes(core), *models.routes(core), *plugin.routes_of(core)),
         *(*files.routes(core), *completion_routes.routes(core), *message_routes.routes(core)),
         *realtime.routes(core),
+        *native.routes(core, ()),
     )
     return [operation for each in table for operation in each.operations]
 
