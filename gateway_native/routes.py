@@ -24,8 +24,8 @@ from .native_request import PREFIX, NativeRequest, find_request
 from .native_run import NativeRun
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-UPLOAD = 512 * 1024 * 1024
-"""Largest form; its files are on disk. The vendors take no larger ones."""
+UPLOAD = 200 * 1024 * 1024
+"""Largest form; its files are on disk."""
 WIRE = WireFormat(id=NATIVE, dialect=NATIVE)
 HEADERS = {
     "x-connection-id": "The account to use; operations on what a vendor keeps need it.",
