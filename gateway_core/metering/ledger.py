@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from ..contracts.usage import Usage
 from ..storage.failure_log import FailureLog
 from ..storage.journal import Journal
-from ..storage.stores.key_usage import Spent, spent_of
+from ..storage.stores.key_usage import Spending, spent_of
 from ..storage.stores.usage import Mark, UsageRecord
 from .prices import Prices
 from .request_record import RequestRecord
@@ -70,7 +70,7 @@ class Ledger:
         """Of the journal, behind each of them; what is before it is in the database by then."""
         self._read_to = 0
         """The journal's position up to which its rows are in memory or in the database."""
-        self._on_disk: dict[tuple[str, str], Spent] = {}
+        self._on_disk: dict[tuple[str, str], Spending] = {}
         """What keys used on a day in the rows behind that."""
         self._lost = 0
         self._trouble = FailureLog(
@@ -102,7 +102,7 @@ class Ledger:
         is_journaled = self._journal.append(row) > before
         if is_journaled and (is_behind or len(self.waiting) >= MOST_WAITING):
             for key, day, used in spent_of((row,)):
-                self._on_disk[key, day] = self._on_disk.get((key, day), Spent()).plus(used)
+                self._on_disk[key, day] = self._on_disk.get((key, day), Spending()).plus(used)
         elif len(self.waiting) >= MOST_WAITING:
             self._lost += 1
             if self._lost in (1, 1000, 100_000):
@@ -119,7 +119,7 @@ class Ledger:
         elif self._due is None:
             self._begin_in(FLUSH_AFTER)
 
-    def unwritten(self) -> Iterator[tuple[str, str, Spent]]:
+    def unwritten(self) -> Iterator[tuple[str, str, Spending]]:
         """What the rows that are not in the database yet say of keys: key id, local day, what was
         used."""
         yield from spent_of(self.waiting)

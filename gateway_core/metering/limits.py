@@ -25,7 +25,7 @@ from ..contracts.errors import LimitExceeded, Unavailable
 from ..identity.keys import Key
 from ..identity.policy import Policy
 from ..storage.moments import next_midnight, next_month
-from ..storage.stores.key_usage import KeySpent, Spent, used_by
+from ..storage.stores.key_usage import KeySpent, Spending, used_by
 from ..storage.stores.usage import UsageRecord
 from .timestamps import Timestamps
 
@@ -45,19 +45,19 @@ class Window(Struct, frozen=True):
     limit: Callable[[Policy], int | None]
     span: Span
     label: str
-    used: Callable[[Spent], int]
+    used: Callable[[Spending], int]
     is_money: bool = False
 
 
-def _tokens(spent: Spent) -> int:
+def _tokens(spent: Spending) -> int:
     return spent.tokens
 
 
-def _input(spent: Spent) -> int:
+def _input(spent: Spending) -> int:
     return spent.input_tokens
 
 
-def _output(spent: Spent) -> int:
+def _output(spent: Spending) -> int:
     return spent.output_tokens
 
 
@@ -129,7 +129,7 @@ class Count:
         while self.tokens and self.tokens[0][0] <= now - MINUTE:
             self.tokens_sum -= self.tokens.popleft()[1]
 
-    def add(self, used: Spent, day: str, now: float) -> None:
+    def add(self, used: Spending, day: str, now: float) -> None:
         """Add the use of a finished call."""
         self.tokens.append((now, used.tokens))
         self.tokens_sum += used.tokens
@@ -143,7 +143,7 @@ class KeyLimits:
         self,
         read: ReadSpent,
         still: Callable[[], AbstractAsyncContextManager[None]],
-        unwritten: Callable[[], Iterable[tuple[str, str, Spent]]],
+        unwritten: Callable[[], Iterable[tuple[str, str, Spending]]],
         clock: Callable[[], float],
         monotonic: Callable[[], float] = time.monotonic,
         zone: tzinfo | None = None,

@@ -16,7 +16,7 @@ from gateway_core.identity.policy import read
 from gateway_core.routing.model_resolver import FAMILIES
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
-from gateway_core.storage.stores.key_usage import NOTHING, Spent
+from gateway_core.storage.stores.key_usage import NOTHING, Spending
 from gateway_core.storage.stores.keys import ApiKey, KeyChange
 
 from ..admin_context import AdminContext
@@ -102,7 +102,7 @@ async def list_keys(admin: AdminContext, request: Request) -> Response:
     return json_answer(KeyList(keys=tuple(rows), connections=tuple(accounts), pagination=place))
 
 
-async def _spent_ever(admin: AdminContext) -> Mapping[str, Spent]:
+async def _spent_ever(admin: AdminContext) -> Mapping[str, Spending]:
     """What each key has used in its whole life, with the rows that the database has not yet."""
     ledger = admin.core.ledger
     async with ledger.paused():

@@ -5,7 +5,7 @@ from msgspec import Struct
 from gateway_core.identity.policy import Policy, read
 from gateway_core.metering.limits import WINDOWS, KeyLimits, Span, Window
 from gateway_core.storage.moments import iso
-from gateway_core.storage.stores.key_usage import KeySpent, Spent
+from gateway_core.storage.stores.key_usage import KeySpent, Spending
 from gateway_core.storage.stores.keys import ApiKey
 
 from .views import MICRO
@@ -92,7 +92,7 @@ def day_status(limits: KeyLimits, key: ApiKey, spent: KeySpent) -> DayStatus:
     )
 
 
-def sum_of(spent: Spent) -> Sum:
+def sum_of(spent: Spending) -> Sum:
     return Sum(
         requests=spent.requests,
         input_tokens=spent.input_tokens,
@@ -117,7 +117,7 @@ def _window(limits: KeyLimits, window: Window, policy: Policy, spent: KeySpent) 
     )
 
 
-def _lifetime(policy: Policy, ever: Spent) -> tuple[LimitRow, LimitRow]:
+def _lifetime(policy: Policy, ever: Spending) -> tuple[LimitRow, LimitRow]:
     cost = None if policy.max_cost is None else policy.max_cost / MICRO
     tokens = LimitRow(
         field="maxTokens",

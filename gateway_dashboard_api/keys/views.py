@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway_core.identity.keys import MASK
 from gateway_core.storage.stores.connection import Connection
 from gateway_core.storage.stores.key_groups import KeyGroup
-from gateway_core.storage.stores.key_usage import NOTHING, Spent
+from gateway_core.storage.stores.key_usage import NOTHING, Spending
 from gateway_core.storage.stores.keys import ApiKey
 
 from ..pagination import Pagination
@@ -73,7 +73,7 @@ class KeyList(Struct, frozen=True, kw_only=True, rename="camel"):
     """Where a page was selected."""
 
 
-def key_row(key: ApiKey, groups: tuple[str, ...] = (), spent: Spent = NOTHING) -> KeyRow:
+def key_row(key: ApiKey, groups: tuple[str, ...] = (), spent: Spending = NOTHING) -> KeyRow:
     return KeyRow(**_facts(key), groups=groups, masked_key=MASK, usage=totals(spent))
 
 
@@ -91,7 +91,7 @@ def account_row(connection: Connection) -> AccountRow:
     )
 
 
-def totals(spent: Spent) -> Totals:
+def totals(spent: Spending) -> Totals:
     return Totals(
         total_tokens=spent.tokens,
         total_cost=spent.cost / MICRO,

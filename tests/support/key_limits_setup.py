@@ -11,7 +11,7 @@ from gateway_core.contracts.errors import LimitExceeded
 from gateway_core.identity.keys import Key
 from gateway_core.identity.policy import Policy
 from gateway_core.metering.limits import KeyLimits
-from gateway_core.storage.stores.key_usage import NOTHING, KeySpent, Spent, spent_of
+from gateway_core.storage.stores.key_usage import NOTHING, KeySpent, Spending, spent_of
 from gateway_core.storage.stores.usage import UsageRecord
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -38,7 +38,7 @@ class KeyLimitsSetup:
     def __init__(self, now: datetime, zone: ZoneInfo = BERLIN) -> None:
         self.wall, self.steady = Clock(now.timestamp()), Clock(50.0)
         self.zone = zone
-        self.days: dict[str, Spent] = {}
+        self.days: dict[str, Spending] = {}
         self.waiting: list[UsageRecord] = []
         self.reads = 0
         self.is_down = False
@@ -72,7 +72,7 @@ class KeyLimitsSetup:
 
     def finish(self, input_tokens: int = 0, output_tokens: int = 0, cost: int = 0) -> None:
         """Finish a call: its row is created and written."""
-        used = Spent(1, input_tokens, output_tokens, cost)
+        used = Spending(1, input_tokens, output_tokens, cost)
         self.limits.record(record(self.day, input_tokens, output_tokens, cost))
         self.days[self.day] = self.days.get(self.day, NOTHING).plus(used)
 

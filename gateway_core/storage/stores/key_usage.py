@@ -52,7 +52,7 @@ _REBUILD = f"""
 """
 
 
-class Spent(Struct, frozen=True, rename="camel"):
+class Spending(Struct, frozen=True, rename="camel"):
     """Calls that reached a vendor, and what they used. ``cost`` is in millionths of a dollar."""
 
     requests: int = 0
@@ -67,8 +67,8 @@ class Spent(Struct, frozen=True, rename="camel"):
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
-    def plus(self, other: "Spent") -> "Spent":
-        return Spent(
+    def plus(self, other: "Spending") -> "Spending":
+        return Spending(
             self.requests + other.requests,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -77,11 +77,11 @@ class Spent(Struct, frozen=True, rename="camel"):
             self.unpriced_tokens + other.unpriced_tokens,
         )
 
-    def minus(self, other: "Spent") -> "Spent":
-        return Spent(*map(sub, astuple(self), astuple(other)))
+    def minus(self, other: "Spending") -> "Spending":
+        return Spending(*map(sub, astuple(self), astuple(other)))
 
 
-NOTHING = Spent()
+NOTHING = Spending()
 
 
 class KeySpent(Struct, frozen=True, kw_only=True):
@@ -89,11 +89,11 @@ class KeySpent(Struct, frozen=True, kw_only=True):
 
     day: str
     """Local date, ``YYYY-MM-DD``."""
-    today: Spent = NOTHING
-    month: Spent = NOTHING
-    ever: Spent = NOTHING
+    today: Spending = NOTHING
+    month: Spending = NOTHING
+    ever: Spending = NOTHING
 
-    def plus(self, used: Spent, day: str) -> "KeySpent":
+    def plus(self, used: Spending, day: str) -> "KeySpent":
         """With a call that ended on a day."""
         return KeySpent(
             day=self.day,
@@ -134,7 +134,7 @@ class KeyUsageStore:
             first=f"{day[:8]}01",
             last=f"{day[:8]}31",
         )
-        sums = {row["span"]: Spent(*list(row.values())[1:]) for row in rows}
+        sums = {row["span"]: Spending(*list(row.values())[1:]) for row in rows}
         marks = {
             name.removeprefix(MARK): sums.pop(name).requests
             for name in tuple(sums)
@@ -142,19 +142,19 @@ class KeyUsageStore:
         }
         return KeySpent(day=day, **sums), marks
 
-    async def ever(self) -> Mapping[str, Spent]:
+    async def ever(self) -> Mapping[str, Spending]:
         """The totals of every key that was ever used."""
         columns = ", ".join(("api_key_id", *_FIGURES))
         rows = await self._database.fetch(f"SELECT {columns} FROM key_totals")
-        return {row["api_key_id"]: Spent(*list(row.values())[1:]) for row in rows}
+        return {row["api_key_id"]: Spending(*list(row.values())[1:]) for row in rows}
 
 
 def additions(
-    spent: Iterable[tuple[str, str, Spent]],
+    spent: Iterable[tuple[str, str, Spending]],
 ) -> list[tuple[str, Sequence[Mapping[str, object]]]]:
     """The statements that count calls: key id, local day, what was used."""
-    days: dict[tuple[str, str], Spent] = {}
-    totals: dict[str, Spent] = {}
+    days: dict[tuple[str, str], Spending] = {}
+    totals: dict[str, Spending] = {}
     for key, day, used in spent:
         days[key, day] = days.get((key, day), NOTHING).plus(used)
         totals[key] = totals.get(key, NOTHING).plus(used)
@@ -178,7 +178,7 @@ async def rebuild(transaction: Statements) -> None:
     await transaction.execute(_REBUILD)
 
 
-def _row(key: str, used: Spent, **more: str) -> dict[str, object]:
+def _row(key: str, used: Spending, **more: str) -> dict[str, object]:
     return {"api_key_id": key, **asdict(used), **more}
 
 
@@ -201,7 +201,7 @@ class Counted(Protocol):
     def cost(self) -> int | None: ...
 
 
-def spent_of(records: Iterable[Counted]) -> Iterator[tuple[str, str, Spent]]:
+def spent_of(records: Iterable[Counted]) -> Iterator[tuple[str, str, Spending]]:
     """What usage records say of keys, together for each key and day. A call that reached no
     vendor is not counted."""
     sums: dict[tuple[str, str], list[int]] = {}
@@ -220,15 +220,15 @@ def spent_of(records: Iterable[Counted]) -> Iterator[tuple[str, str, Spent]]:
                 figures[4] += 1
                 figures[5] += record.input_tokens + record.output_tokens
     for (key, day), figures in sums.items():
-        yield key, day, Spent(*figures)
+        yield key, day, Spending(*figures)
 
 
-def used_by(record: Counted) -> Spent:
+def used_by(record: Counted) -> Spending:
     """What one call used."""
     if record.cost is None and is_unpriced(record):
         tokens = record.input_tokens + record.output_tokens
-        return Spent(1, record.input_tokens, record.output_tokens, 0, 1, tokens)
-    return Spent(1, record.input_tokens, record.output_tokens, record.cost or 0)
+        return Spending(1, record.input_tokens, record.output_tokens, 0, 1, tokens)
+    return Spending(1, record.input_tokens, record.output_tokens, record.cost or 0)
 
 
 def is_unpriced(record: Counted) -> bool:

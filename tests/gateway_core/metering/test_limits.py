@@ -9,7 +9,7 @@ from key_limits_setup import NOON, KeyLimitsSetup, berlin, key, record
 
 from gateway_core.contracts.errors import Unavailable
 from gateway_core.metering.limits import DAILY_TOTAL, WINDOWS, dollars, limit_message
-from gateway_core.storage.stores.key_usage import Spent
+from gateway_core.storage.stores.key_usage import Spending
 
 pytestmark = pytest.mark.anyio
 
@@ -216,7 +216,7 @@ async def test_the_sums_are_read_again_every_ten_seconds_and_when_in_doubt() -> 
     setup = KeyLimitsSetup(NOON)
     await setup.admits(daily_tokens=5)
     await setup.admits(daily_tokens=5)
-    setup.days[setup.day] = Spent(1, 5)
+    setup.days[setup.day] = Spending(1, 5)
 
     before = await setup.admits(daily_tokens=5), setup.reads
     setup.move(10.5)
@@ -273,7 +273,7 @@ async def test_the_use_of_a_key_can_be_looked_at_without_counting() -> None:
     setup.move(61)
     later = await setup.limits.count_of("k")
 
-    assert sums == (1, 5, Spent(1, 2, 3, 4))
+    assert sums == (1, 5, Spending(1, 2, 3, 4))
     assert (len(later.requests), later.tokens_sum, later.spent.today) == (0, 0, sums[2])
 
 
@@ -298,7 +298,7 @@ async def test_calls_that_do_not_count_do_not_count() -> None:
 
     count = await setup.limits.count_of("k")
 
-    assert count.spent.ever == Spent(1, 5, 5, 0, 1, 10)
+    assert count.spent.ever == Spending(1, 5, 5, 0, 1, 10)
 
 
 async def test_a_call_counts_for_the_day_and_month_on_which_it_ended() -> None:

@@ -11,7 +11,7 @@ from gateway_core.storage.errors import SealBroken, UniqueViolation
 from gateway_core.storage.stores.connection import NewConnection
 from gateway_core.storage.stores.connections import ConnectionStore
 from gateway_core.storage.stores.key_groups import KeyGroupStore
-from gateway_core.storage.stores.key_usage import KeyUsageStore, Spent, additions
+from gateway_core.storage.stores.key_usage import KeyUsageStore, Spending, additions
 from gateway_core.storage.stores.keys import GROUP, ApiKey, KeyChange, KeyStore
 from gateway_core.storage.stores.versions import read_versions
 from gateway_core.storage.vault import Vault
@@ -185,7 +185,7 @@ async def test_a_key_goes_with_its_scope_its_labels_and_its_sums(
     groups, usage = KeyGroupStore(database), KeyUsageStore(database)
     gone = await made(store, "one", provider_connection_ids=("a",), groups=("team",))
     kept = await made(store, "two", provider_connection_ids=("b",), groups=("team",))
-    spent = [(key.id, "2031-01-01", Spent(1, 2, 3, 4)) for key in (gone, kept)]
+    spent = [(key.id, "2031-01-01", Spending(1, 2, 3, 4)) for key in (gone, kept)]
     await database.write_all(additions(spent))
 
     await store.delete(gone.id)
