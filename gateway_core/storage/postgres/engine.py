@@ -140,7 +140,7 @@ class PostgresDatabase:
         self._refuse()
         await self._turn.acquire()
         connection: Connection | None = None
-        transaction: _Transaction | None = None
+        transaction: _PostgresTransaction | None = None
         try:
             self._refuse()
             with _in_our_words():
@@ -148,7 +148,7 @@ class PostgresDatabase:
                 number = await self._begin(connection)
             self._open_connection = connection
             self._owner = asyncio.current_task()
-            transaction = _Transaction(connection)
+            transaction = _PostgresTransaction(connection)
             yield transaction
             transaction.end()
             with _in_our_words():
@@ -279,7 +279,7 @@ class PostgresDatabase:
             await self._writer.putconn(connection)
 
 
-class _Transaction:
+class _PostgresTransaction:
     """Statements inside an open transaction. One that fails is undone alone."""
 
     def __init__(self, connection: Connection) -> None:
