@@ -150,13 +150,12 @@ def test_it_goes_on_under_load_and_loses_no_row(operator: Operator, here: Served
         served = sum(each.result()[0] for each in calls)
 
     assert answer.status_code == 200, answer.text
-    rows = here.rows() if served <= 200 else []
+    here.rows()  # Writes those that wait.
     with psycopg.connect(url) as connection:
         stored = connection.execute(
             "SELECT count(*), count(DISTINCT request_id) FROM usage"
         ).fetchone()
     assert stored == (served, served)
-    assert len(rows) in (0, served)
 
 
 def test_a_dry_run_changes_nothing(operator: Operator, here: Served, url: str) -> None:
