@@ -56,7 +56,7 @@ def test_the_calls_of_a_page_work(connected: Any, tmp_path: Path, page: Path) ->
     # One account of video jobs, because the page asks for one without naming it.
     accounts = [name for name in ACCOUNTS if name != "minimax" or page.stem == "music"]
     here: Served = connected(answer, accounts=tuple(accounts))
-    files = tmp_path / "files"
+    files = tmp_path / "folder of the shell"
     files.mkdir()
     for name in ("hello.mp3", "dot.png"):
         (files / name).write_bytes(b"ID3audio")
