@@ -3,13 +3,14 @@
 import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import brotli
 from backports import zstd
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.compress,
+    "gzip": partial(gzip.compress, mtime=0),
     "deflate": zlib.compress,
     "br": brotli.compress,
     "zstd": zstd.compress,

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from batch_clients import CHAT, House, lines, row
+from batch_clients import CHAT, BatchGateway, lines, row
 from raw_http import HOST, connect, send_and_read
 
 BATCHES, MESSAGES = "/v1/batches", "/v1/messages/batches"
@@ -18,9 +18,9 @@ NOWHERE = "file_" + "0" * 24
 JSON = {"content-type": "application/json"}
 
 
-def folders(house: House) -> list[Path]:
+def folders(here: BatchGateway) -> list[Path]:
     """The working folders of batches."""
-    home = house.folder / "batches"
+    home = here.folder / "batches"
     return list(home.iterdir()) if home.exists() else []
 
 
@@ -58,21 +58,23 @@ BODIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("path", [BATCHES, MESSAGES])
-def test_a_body_that_is_no_batch_leaves_nothing_behind(house: House, path: str, name: str) -> None:
-    before = len(folders(house))
+def test_a_body_that_is_no_batch_leaves_nothing_behind(
+    here: BatchGateway, path: str, name: str
+) -> None:
+    before = len(folders(here))
 
-    refused = house.client.http.post(path, content=BODIES[name], headers=JSON)
+    refused = here.client.http.post(path, content=BODIES[name], headers=JSON)
 
     assert refused.status_code in (400, 413)
     assert refused.json()["error"]["message"]
-    assert len(folders(house)) == before
+    assert len(folders(here)) == before
 
 
 @pytest.mark.parametrize("path", [BATCHES, MESSAGES])
-def test_a_body_that_inflates_is_refused(house: House, path: str) -> None:
+def test_a_body_that_inflates_is_refused(here: BatchGateway, path: str) -> None:
     bomb = gzip.compress(b'{"requests":[' + b" " * 200 * MIB)
 
-    refused = house.client.http.post(
+    refused = here.client.http.post(
         path, content=bomb, headers={**JSON, "content-encoding": "gzip"}
     )
 
@@ -101,42 +103,42 @@ INPUTS = {
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_an_input_that_is_not_rows_is_refused_whole(house: House, name: str) -> None:
-    before, said = len(folders(house)), house.lab.total
+def test_an_input_that_is_not_rows_is_refused_whole(here: BatchGateway, name: str) -> None:
+    before, said = len(folders(here)), here.script.total
 
-    refused = house.client.try_create(INPUTS[name])
+    refused = here.client.try_create(INPUTS[name])
 
     error = refused.json()["error"]
     assert refused.status_code == 400
     assert error["message"].startswith("invalid input file: ")
     assert len(error["message"]) < 1000
     assert 1 <= len(error["details"]) <= 100
-    assert len(folders(house)) == before
-    assert house.lab.total == said
+    assert len(folders(here)) == before
+    assert here.script.total == said
 
 
-def test_a_hundred_thousand_bad_lines_are_a_short_answer(house: House) -> None:
-    refused = house.client.try_create(b"{" * 100 + b"\n" + b"{}\n" * 100_000)
+def test_a_hundred_thousand_bad_lines_are_a_short_answer(here: BatchGateway) -> None:
+    refused = here.client.try_create(b"{" * 100 + b"\n" + b"{}\n" * 100_000)
 
     assert refused.status_code == 400
     assert len(refused.content) < 32 * 1024
 
 
-def test_odd_but_valid_lines_are_rows(house: House) -> None:
+def test_odd_but_valid_lines_are_rows(here: BatchGateway) -> None:
     odd = {**row(2), "custom_id": "\u0000 \u2028 \U0001f600 \"'", "colour": "red"}
     text = b"\r\n".join([json.dumps(row(1)).encode(), b"", json.dumps(odd).encode()])
 
-    batch = house.client.create(text)
-    ended = house.client.wait(batch["id"])
+    batch = here.client.create(text)
+    ended = here.client.wait(batch["id"])
 
     # A text's own line ends (U+2028) are no ends of lines of JSON.
-    content = house.client.http.get(f"/v1/files/{ended['output_file_id']}/content").content
+    content = here.client.http.get(f"/v1/files/{ended['output_file_id']}/content").content
     ids = {json.loads(line)["custom_id"] for line in content.rstrip(b"\n").split(b"\n")}
     assert ended["request_counts"]["completed"] == 2
     assert ids == {"row-1", odd["custom_id"]}
 
 
-def test_a_row_is_checked_like_any_request(house: House) -> None:
+def test_a_row_is_checked_like_any_request(here: BatchGateway) -> None:
     """Each is refused by the pipeline, with its own line."""
     bodies = {
         "twice": b'{"model":"v-openai/m","model":"v-openai/m","messages":[]}',
@@ -149,10 +151,10 @@ def test_a_row_is_checked_like_any_request(house: House) -> None:
         for name, body in bodies.items()
     )
 
-    ended = house.client.wait(house.client.create(text)["id"])
+    ended = here.client.wait(here.client.create(text)["id"])
 
     statuses = {
-        line["custom_id"]: line["response"]["status_code"] for line in house.client.output(ended)
+        line["custom_id"]: line["response"]["status_code"] for line in here.client.output(ended)
     }
     assert statuses.keys() == bodies.keys()
     assert all(400 <= status < 500 for status in statuses.values())
@@ -162,18 +164,18 @@ def test_a_row_is_checked_like_any_request(house: House) -> None:
 @pytest.mark.parametrize(
     "id", ["../../etc/passwd", "x", "", ".parts", "file_" + "0" * 23, "/etc/passwd", "file_\u0000"]
 )
-def test_an_input_is_named_by_its_id_only(house: House, id: str) -> None:
-    refused = house.client.http.post(BATCHES, json={"input_file_id": id})
+def test_an_input_is_named_by_its_id_only(here: BatchGateway, id: str) -> None:
+    refused = here.client.http.post(BATCHES, json={"input_file_id": id})
 
     assert refused.status_code == 400
     assert refused.json()["error"]["message"] == "invalid id"
 
 
-def test_a_batch_is_no_input(house: House) -> None:
-    batch = house.client.create([row(1)])
+def test_a_batch_is_no_input(here: BatchGateway) -> None:
+    batch = here.client.create([row(1)])
 
     for id in (batch["id"], NOWHERE):
-        refused = house.client.http.post(BATCHES, json={"input_file_id": id})
+        refused = here.client.http.post(BATCHES, json={"input_file_id": id})
         assert refused.status_code == 404
 
 
@@ -185,19 +187,19 @@ TARGETS = (
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("path", [BATCHES, MESSAGES])
-def test_no_path_leads_out_of_the_batches(house: House, path: str, target: str) -> None:
+def test_no_path_leads_out_of_the_batches(here: BatchGateway, path: str, target: str) -> None:
     for method, rest in (("GET", ""), ("POST", "/cancel"), ("GET", "/results"), ("HEAD", "")):
         asked = f"{method} {path}/{target}{rest} HTTP/1.1\r\n".encode() + HOST
         answer = send_and_read(
-            house.served.url, asked + b"connection: close\r\ncontent-length: 0\r\n\r\n"
+            here.served.url, asked + b"connection: close\r\ncontent-length: 0\r\n\r\n"
         )
         assert 400 <= answer.status < 500, (method, rest)
 
 
 @pytest.mark.parametrize("path", [BATCHES, MESSAGES])
-def test_methods_and_types_of_bodies(house: House, path: str) -> None:
-    http = house.client.http
-    batch = house.client.create([row(1)]) if path == BATCHES else None
+def test_methods_and_types_of_bodies(here: BatchGateway, path: str) -> None:
+    http = here.client.http
+    batch = here.client.create([row(1)]) if path == BATCHES else None
     own = batch["id"] if batch else http.post(path, json=message_rows(1)).json()["id"]
 
     assert http.post(path, content=b"{}", headers={"content-type": "text/plain"}).status_code == 415
@@ -212,55 +214,55 @@ def test_methods_and_types_of_bodies(house: House, path: str) -> None:
     assert http.options(path).status_code == 204
 
 
-def test_a_client_that_leaves_before_its_batch_is_complete_has_none(house: House) -> None:
+def test_a_client_that_leaves_before_its_batch_is_complete_has_none(here: BatchGateway) -> None:
     body = json.dumps(message_rows(200, 10_000)).encode()
-    before = len(folders(house))
-    listed = house.client.http.get(MESSAGES, params={"limit": 1000}).json()["data"]
+    before = len(folders(here))
+    listed = here.client.http.get(MESSAGES, params={"limit": 1000}).json()["data"]
     head = b"POST /v1/messages/batches HTTP/1.1\r\n" + HOST
     head += b"content-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body)
 
     for _ in range(5):
-        with connect(house.served.url) as peer:
+        with connect(here.served.url) as peer:
             peer.sendall(head + body[: len(body) // 2])
 
-    after = house.client.http.get(MESSAGES, params={"limit": 1000}).json()["data"]
+    after = here.client.http.get(MESSAGES, params={"limit": 1000}).json()["data"]
     assert len(after) == len(listed)
-    assert len(folders(house)) == before
+    assert len(folders(here)) == before
 
 
-def test_many_who_cancel_at_once_get_one_answer(house: House) -> None:
-    house.lab.held |= {f"row {n}" for n in range(10)}
-    batch = house.client.create([row(n) for n in range(10)])
-    wait_for(lambda: house.lab.total >= 1)
-    url = f"{house.served.url}{BATCHES}/{batch['id']}/cancel"
+def test_many_who_cancel_at_once_get_one_answer(here: BatchGateway) -> None:
+    here.script.held |= {f"row {n}" for n in range(10)}
+    batch = here.client.create([row(n) for n in range(10)])
+    wait_for(lambda: here.script.total >= 1)
+    url = f"{here.served.url}{BATCHES}/{batch['id']}/cancel"
 
     with ThreadPoolExecutor(20) as pool:
-        answers = [pool.submit(house.client.http.post, url) for _ in range(20)]
-        wait_for(lambda: house.client.get(batch["id"])["status"] == "cancelling")
-        house.lab.held.clear()
+        answers = [pool.submit(here.client.http.post, url) for _ in range(20)]
+        wait_for(lambda: here.client.get(batch["id"])["status"] == "cancelling")
+        here.script.held.clear()
         found = [answer.result() for answer in answers]
 
     views = [answer.json() for answer in found]
     assert {answer.status_code for answer in found} == {200}
     assert {view["status"] for view in views} == {"cancelled"}
-    counts = house.client.get(batch["id"])["request_counts"]
+    counts = here.client.get(batch["id"])["request_counts"]
     assert counts["completed"] + counts["failed"] + counts["canceled"] == counts["total"] == 10
     assert all(view["request_counts"] == counts for view in views)
 
 
-def test_the_same_input_may_make_many_batches(house: House) -> None:
-    id = house.client.upload([row(1)])
+def test_the_same_input_may_make_many_batches(here: BatchGateway) -> None:
+    id = here.client.upload([row(1)])
 
     with ThreadPoolExecutor(8) as pool:
         made = list(
             pool.map(
-                lambda _: house.client.http.post(BATCHES, json={"input_file_id": id}).json()["id"],
+                lambda _: here.client.http.post(BATCHES, json={"input_file_id": id}).json()["id"],
                 range(12),
             )
         )
-    house.client.http.delete(f"/v1/files/{id}")
+    here.client.http.delete(f"/v1/files/{id}")
 
-    ended = [house.client.wait(each) for each in made]
+    ended = [here.client.wait(each) for each in made]
     assert len(set(made)) == 12
     assert {each["status"] for each in ended} == {"completed"}
     assert len({each["output_file_id"] for each in ended}) == 12
