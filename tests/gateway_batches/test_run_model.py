@@ -146,7 +146,7 @@ class BatchMachine(RuleBasedStateMachine):
         )
         self.do(self.store.create(batch))
         self.runs: list[tuple[BatchRun, asyncio.Task[Outcome]]] = []
-        self.is_cancelled = self.is_expired = False
+        self.is_cancelled = self.is_expired = self.has_overlapped = False
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(work)
@@ -173,6 +173,7 @@ class BatchMachine(RuleBasedStateMachine):
     @rule()
     def take_over(self) -> None:
         """Another process claims the batch, whether the one before it still lives or not."""
+        self.has_overlapped |= any(not task.done() for _, task in self.runs)
         batch = self.batch
         claim = self.store.claim(batch, f"p{batch.generation}", 0.0, 1.0, is_alone=True)
         lease = self.do(claim)
@@ -287,8 +288,10 @@ class BatchMachine(RuleBasedStateMachine):
             assert set(self.calls.sent) <= set(known)
         answered = {r.request_id for r in self.ledger.records if r.error_code != INTERRUPTED}
         marked = {r.request_id for r in self.ledger.records if r.error_code == INTERRUPTED}
-        assert not answered & marked
-        assert max(known.values(), default=1) == 1
+        # A process that was taken for dead may still account for what was marked in its place.
+        if not self.has_overlapped:
+            assert not answered & marked
+            assert max(known.values(), default=1) == 1
 
     def lines_of(self, file_id: str | None) -> list[Mapping[str, Any]]:
         record = self.files.find(LOCAL, file_id) if file_id else None
