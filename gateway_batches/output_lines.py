@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway_core.pipeline.inner_call import InnerAnswer
+from gateway_core.pipeline.in_process import WholeResponse
 
 CANCELLED, EXPIRED = "batch_cancelled", "batch_expired"
 _NULL = Raw(b"null")  # A union of Raw and None would decode null only.
@@ -54,7 +54,7 @@ read_line = msgspec.json.Decoder(OutputLine).decode
 _read_error = msgspec.json.Decoder(_Error).decode
 
 
-def answer_line(id: str, custom_id: str, answer: InnerAnswer) -> OutputLine:
+def answer_line(id: str, custom_id: str, answer: WholeResponse) -> OutputLine:
     """The line of a row that was answered, whatever its status."""
     response = RowResponse(answer.status, answer.record.request_id, body_of(answer))
     return OutputLine(id, custom_id, response)
@@ -70,7 +70,7 @@ def write_line(line: OutputLine) -> bytes:
     return _encode(line) + b"\n"
 
 
-def body_of(answer: InnerAnswer) -> Raw:
+def body_of(answer: WholeResponse) -> Raw:
     """An answer's body as a JSON value in one line: the document itself, or a text."""
     is_json = answer.headers.get("content-type", "").startswith("application/json")
     if is_json and is_document(answer.body):

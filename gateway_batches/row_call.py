@@ -10,7 +10,7 @@ from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.peers import UNKNOWN, Peer
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.pipeline.inner_call import InnerAnswer, call_inside
+from gateway_core.pipeline.in_process import WholeResponse, whole_response
 from gateway_core.pipeline.request_head import EndpointRoute
 from gateway_files.store import LOCAL
 
@@ -38,14 +38,14 @@ class RowCalls:
         self._routes: dict[str, EndpointRoute] = {}
         """Of these formats."""
 
-    async def call(self, batch: Batch, body: bytes, request_id: str) -> InnerAnswer:
+    async def call(self, batch: Batch, body: bytes, request_id: str) -> WholeResponse:
         """The answer to a row. The key's policy is the one of this moment, as are its limits."""
         core = self._core
         route = self.route(batch.endpoint)
         caller = caller_of(core, batch)
         self.running += 1
         try:
-            return await call_inside(core, route, caller, batch.headers, body, request_id)
+            return await whole_response(core, route, caller, body, batch.headers, request_id)
         finally:
             self.running -= 1
 
@@ -88,7 +88,7 @@ def row_headers(route: EndpointRoute, headers: Mapping[str, str]) -> dict[str, s
     return {**kept, "content-type": "application/json", "accept": "application/json"}
 
 
-def wait_of(answer: InnerAnswer) -> float | None:
+def wait_of(answer: WholeResponse) -> float | None:
     """Seconds after which a row is to be sent again; ``None`` for an answer that stands.
 
     A vendor's 429 and accounts that rest are waited for, and so is a limit of the key that ends

@@ -8,11 +8,15 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
+from msgspec import Struct
+
 from ..contracts.asgi import ON_DISCONNECT, Message
 from ..identity.caller import Caller
+from ..metering.request_record import RequestRecord
 from .context import Collaborators
-from .pipeline import infer
-from .request_head import EndpointRoute, RequestHead, read_request_head
+from .pipeline import drive
+from .request_head import EndpointRoute, read_request_head
+from .request_run import RequestRun
 
 MAX_WAITING = 4
 """Pieces of an answer that wait to be read; each has at most 64 KiB (``client_response.SLICE``)."""
@@ -21,10 +25,12 @@ MAX_WAITING = 4
 class InProcessResponse:
     """The answer to a request, as it arrives."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, run: RequestRun, body: bytes) -> None:
         self.status = 0
         self.headers: Mapping[str, str] = {}
-        self._request = body
+        """Names in lower case."""
+        self.record = run.record
+        self._run, self._request = run, body
         self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue(MAX_WAITING)
         self._started = asyncio.Event()
         self._leave: Callable[[], None] | None = None
@@ -39,10 +45,11 @@ class InProcessResponse:
         """All of the body."""
         return b"".join([piece async for piece in self.pieces()])
 
-    async def run(self, core: Collaborators, head: RequestHead) -> None:
+    async def run(self) -> None:
         """Serve the request, as a server does."""
         try:
-            await infer(core, head, {ON_DISCONNECT: self.on_disconnect}, self.receive, self.send)
+            scope = {ON_DISCONNECT: self.on_disconnect}
+            await drive(self._run, scope, self.receive, self.send)
         finally:
             self._started.set()
             if not self._has_left:
@@ -78,6 +85,16 @@ class InProcessResponse:
             callback()
 
 
+class WholeResponse(Struct, frozen=True):
+    """A whole answer; a stream's is everything that it has sent."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes
+    record: RequestRecord
+
+
 @asynccontextmanager
 async def in_process(
     core: Collaborators,
@@ -85,18 +102,38 @@ async def in_process(
     caller: Caller,
     body: bytes,
     headers: Mapping[str, str] = {},
+    request_id: str | None = None,
 ) -> AsyncIterator[InProcessResponse]:
-    """Send a JSON body to an endpoint as this caller. Leaving the block early ends the request.
+    """Send a JSON body to an endpoint as this caller. Leaving the block early ends the request, and
+    once the block is left the request has its row in the ledger.
 
-    ``headers`` are what else the client sent, names in lower case.
+    ``headers`` are what else the client sent, names in lower case; ``request_id`` is the row's.
     """
     own = {"content-type": "application/json", "content-length": str(len(body))}
     head = read_request_head(route, {}, route.endpoint.path, caller, {**headers, **own})
-    response = InProcessResponse(body)
-    task = asyncio.create_task(response.run(core, head))
+    run = RequestRun(core, head)
+    if request_id is not None:
+        run.record.request_id = request_id
+    core.in_flight.begin(run.record)
+    response = InProcessResponse(run, body)
+    task = asyncio.create_task(response.run())
     try:
         await response.wait_for_head()
         yield response
     finally:
         response.leave()
         await asyncio.wait((task,))
+
+
+async def whole_response(
+    core: Collaborators,
+    route: EndpointRoute,
+    caller: Caller,
+    body: bytes,
+    headers: Mapping[str, str],
+    request_id: str,
+) -> WholeResponse:
+    """As ``in_process``, for an answer that is kept. Cancelling it is as if its client had left."""
+    async with in_process(core, route, caller, body, headers, request_id) as response:
+        content = await response.body()
+    return WholeResponse(response.status, response.headers, content, response.record)

@@ -17,13 +17,13 @@ from gateway_batches.output_lines import (
     write_line,
 )
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.inner_call import InnerAnswer
+from gateway_core.pipeline.in_process import WholeResponse
 
 JSON = {"content-type": "application/json"}
 
 
-def answer(body: bytes, headers: dict[str, str] = JSON, status: int = 200) -> InnerAnswer:
-    return InnerAnswer(status, headers, body, RequestRecord("req_1", "/v1/x", "openai", 0.0))
+def answer(body: bytes, headers: dict[str, str] = JSON, status: int = 200) -> WholeResponse:
+    return WholeResponse(status, headers, body, RequestRecord("req_1", "/v1/x", "openai", 0.0))
 
 
 @given(st.dictionaries(st.text(), st.text() | st.integers(-(2**53), 2**53)), st.booleans())

@@ -34,7 +34,7 @@ from gateway_batches.settings import BatchSettings
 from gateway_batches.store import BatchStore, Lease, Step
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.pipeline.inner_call import InnerAnswer
+from gateway_core.pipeline.in_process import WholeResponse
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite.engine import MEMORY, open_sqlite
 from gateway_files.store import LOCAL, FileLimits, FileStore
@@ -86,7 +86,7 @@ class Calls:
         self.sent = list[str]()
         self._ledger = ledger
 
-    async def call(self, batch: Batch, body: bytes, request_id: str) -> InnerAnswer:
+    async def call(self, batch: Batch, body: bytes, request_id: str) -> WholeResponse:
         self.sent.append(request_id)
         self.waiting[request_id] = asyncio.get_running_loop().create_future()
         try:
@@ -98,7 +98,7 @@ class Calls:
         self._ledger.record(record)
         if status == 0:
             raise ValueError("the pipeline broke")
-        return InnerAnswer(status, {**JSON, "retry-after": "0"}, b"{}", record)
+        return WholeResponse(status, {**JSON, "retry-after": "0"}, b"{}", record)
 
 
 class BatchMachine(RuleBasedStateMachine):

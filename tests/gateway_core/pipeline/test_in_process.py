@@ -11,7 +11,7 @@ from fake_vendor import Said
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.peers import UNKNOWN, Peer
-from gateway_core.pipeline.inner_call import InnerAnswer, call_inside
+from gateway_core.pipeline.in_process import WholeResponse, whole_response
 
 pytestmark = pytest.mark.anyio
 LOCAL = Caller(peer=Peer(UNKNOWN, False, False), is_local=True)
@@ -20,11 +20,11 @@ CHAT = b'{"model":"open/large","messages":[{"role":"user","content":"Hello"}]%b}
 
 async def call(
     admin: AdminGateway, more: bytes = b"", caller: Caller = LOCAL, id: str = "req_1"
-) -> InnerAnswer:
+) -> WholeResponse:
     found = Endpoints(admin.core.snapshot.registry.formats.values()).find("/v1/chat/completions")
     assert found is not None
     headers = {"content-type": "application/json"}
-    return await call_inside(admin.core, found[0], caller, headers, CHAT % more, id)
+    return await whole_response(admin.core, found[0], caller, CHAT % more, headers, id)
 
 
 async def rows(admin: AdminGateway) -> Any:
