@@ -18,6 +18,8 @@ KEYS = "/api/keys"
 SETTINGS = "/api/settings"
 """Keeps members that nobody knows."""
 KEY = {"name": "laptop", "machineId": "any"}
+PASSWORD = "a long password"
+"""Routes of the database ask for it again."""
 WRONG = {"mistypedd": 1}
 ROWS: dict[str, dict[str, Any]] = {
     "/api/providers": {"provider": "acme", "name": "one", "apiKey": "key-canary-0001"},
@@ -33,7 +35,11 @@ ROWS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def variables() -> dict[str, str]:
-    return {"ENABLE_TRANSLATOR": "true", "JWT_SECRET": "a text that is long enough to sign with"}
+    return {
+        "ENABLE_TRANSLATOR": "true",
+        "JWT_SECRET": "a text that is long enough to sign with",
+        "INITIAL_PASSWORD": PASSWORD,
+    }
 
 
 def has_optional(operation: RouteOperation) -> bool:
@@ -69,9 +75,8 @@ async def test_every_body_refuses_a_member_that_it_does_not_have(
     body = {**(operation.example or {}), **WRONG}
     cookie = f"{COOKIE}={admin.core.sessions.issue()}"
 
-    answer = await admin.client.request(
-        operation.method, path, json=body, headers={"cookie": cookie}
-    )
+    headers = {"cookie": cookie, "x-gateway-password": PASSWORD}
+    answer = await admin.client.request(operation.method, path, json=body, headers=headers)
 
     assert answer.status_code == 400, answer.text
     error = answer.json()["error"]

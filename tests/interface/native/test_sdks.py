@@ -1,10 +1,13 @@
 """The vendors' own clients, pointed at the facade, before vendors that replay recorded traffic."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import anthropic
+import cohere
 import corpus
+import httpx
 import httpx2
 import openai
 import pytest
@@ -164,3 +167,27 @@ def test_recorded_vectors_of_cohere_come_back_as_they_were(native: Native) -> No
         billed = found.json().get("meta", {}).get("billed_units", {})
         assert row.input_tokens == billed.get("input_tokens", row.input_tokens)
     assert items
+
+
+def test_coheres_client_ranks(native: Native) -> None:
+    item = next(
+        each
+        for each in corpus.items("rerank")
+        if each["vendor"] == "cohere" and "/v2/rerank" in each["endpoint"]
+    )
+    gateway = native(lambda asked: Said((corpus.answer(item),)))
+
+    with httpx.Client() as connection:
+        client = cohere.ClientV2(
+            gateway.key("sdk")["key"],
+            base_url=f"{gateway.here.url}/v1/native/cohere",
+            httpx_client=connection,
+        )
+        asked = {**item["request_body"], "model": "cohere/rerank-v3.5"}
+        ranked = client.rerank(**asked)
+
+    assert gateway.asked[0].path == "/v2/rerank"
+    assert gateway.asked[0].json() == {**item["request_body"], "model": "rerank-v3.5"}
+    assert [each.relevance_score for each in ranked.results] == [
+        each["relevance_score"] for each in json.loads(corpus.answer(item))["results"]
+    ]
