@@ -102,7 +102,9 @@ def timed(
 ) -> list[tuple[float, bytes]]:
     """The pieces of a stream, each with its time since the request."""
     wire, full = FORMATS[name], f"v-openai/{model}"
-    body = {"model": full, "stream": True, **wire.body}
+    # There the path says both, and the body has no such members.
+    named = {} if name == "gemini" else {"model": full, "stream": True}
+    body = {**named, **wire.body}
     begun = time.monotonic()
     path = wire.path.format(model=full)
     with client.stream("POST", path, json=body, headers=headers) as answer:
