@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import httpx2
 import psycopg
 import pytest
+from batch_clients import BatchClient, ChatScript, row, wait_for
 from fake_vendor import Asked, Said
 from served_gateway import Served, serve_gateway
 
+from gateway_batches.batches import batches_of
 from gateway_core.identity.credentials import CLI_HEADER
 
 Answer = Callable[[Asked], Said]
@@ -24,9 +27,18 @@ WITHIN = 1.0
 
 
 @contextmanager
-def replica(folder: Path, url: str, answer: Answer, like: Path | None = None) -> Iterator[Served]:
-    """A gateway; ``like`` is the data directory whose secrets it shares."""
-    folder.mkdir()
+def replica(
+    folder: Path,
+    url: str,
+    answer: Answer,
+    like: Path | None = None,
+    mounted: tuple[str, ...] = (),
+) -> Iterator[Served]:
+    """A gateway; ``like`` is the data directory whose secrets and ``mounted`` folders it shares."""
+    folder.mkdir(exist_ok=True)
+    for name in mounted if like else ():
+        (like / name).mkdir(mode=0o700, exist_ok=True)
+        (folder / name).symlink_to(like / name)
     for name in SHARED if like else ():
         if (like / name).exists():
             shutil.copy(like / name, folder / name)
@@ -101,3 +113,50 @@ def test_so_it_does_once_the_listening_connections_were_cut(
 
     key = ask(one, http, "POST", "/api/keys", name="afterwards", machineId="m")
     assert take_effect(lambda: chat(other, http, key["key"]) == 200) < WITHIN
+
+
+def test_one_runs_a_batch_and_another_one_on_the_same_folders_goes_on(
+    tmp_path: Path, url: str
+) -> None:
+    script, first, second = ChatScript(), tmp_path / "first", tmp_path / "second"
+    script.held |= {"row 10", "row 11"}
+    with replica(first, url, script) as one:
+        with (
+            replica(second, url, script, like=first, mounted=("files", "batches")) as other,
+            BatchClient(other.url, second) as client,
+        ):
+            id = client.create([row(n) for n in range(30)])["id"]
+            wait_for(lambda: script.total >= 12)
+        script.held.clear()
+        with BatchClient(one.url, first) as client:
+            ended = client.wait(id)
+            output = client.output(ended)
+
+    assert Counter(line["custom_id"] for line in output) == {f"row-{n}": 1 for n in range(30)}
+    # What was under way at the stop was sent again, and nothing else.
+    assert {text for text, count in script.said.items() if count > 1} <= {"row 10", "row 11"}
+
+
+def test_a_gateway_without_its_folder_leaves_a_batch_to_others(tmp_path: Path, url: str) -> None:
+    script, first, second = ChatScript(), tmp_path / "first", tmp_path / "second"
+    script.held.add("row 1")
+    with replica(first, url, script) as one:
+        with (
+            replica(second, url, script, like=first) as other,
+            BatchClient(other.url, second) as client,
+        ):
+            id = client.create([row(n) for n in range(3)])["id"]
+            wait_for(lambda: script.total == 3)
+        script.held.clear()
+
+        async def look() -> None:
+            await batches_of(one.gateway.core).scheduler._look()
+
+        one.do(look())
+        with BatchClient(one.url, first) as client:
+            assert client.get(id)["status"] == "in_progress"
+        with (
+            replica(second, url, script) as other,
+            BatchClient(other.url, second) as client,
+        ):
+            assert client.wait(id)["status"] == "completed"
