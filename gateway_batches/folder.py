@@ -38,6 +38,9 @@ class BatchFolder:
         self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
         self.path.mkdir(mode=PRIVATE_DIRECTORY)
 
+    def is_here(self) -> bool:
+        return self.path.is_dir()
+
     def link_input(self, content: Path) -> None:
         """Keep a file as the input, whatever becomes of its first name. Raises OSError."""
         try:

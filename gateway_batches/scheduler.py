@@ -93,7 +93,7 @@ class Scheduler:
         now = core.clock()
         if self._tasks:
             await store.renew(self._name, now + LEASE)
-        is_alone = not core.shares_data
+        is_alone = not core.shares_database
         for batch in await store.waiting(now, self._name, is_alone=is_alone):
             # What only has to be ended does not wait for a place.
             is_urgent = batch.status == "cancelling" or now >= batch.expires_at
@@ -101,6 +101,8 @@ class Scheduler:
             if self._pausing.get(batch.id, now) > now or (is_full and not is_urgent):
                 continue
             self._pausing.pop(batch.id, None)
+            if not BatchFolder(core.data_dir.path, batch.id).is_here():
+                continue  # Gateways on one database need not share a disk.
             if batch.id not in self._tasks and not self._is_closing:
                 await self._begin(batch, now, is_alone=is_alone)
         if abs(now - self._cleaned_at) >= CLEAN_AFTER:

@@ -13,7 +13,7 @@ import random
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from itertools import chain
 from typing import Any, Self
@@ -58,6 +58,7 @@ from .routing.provider_limits import ProviderLimits
 from .routing.snapshot import ConfigSnapshot
 from .routing.snapshot_loader import SnapshotLoader
 from .routing.strategies import MemberOrder
+from .storage.errors import StorageFull, StorageUnavailable
 from .storage.journal import Journal, recover
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
@@ -188,7 +189,7 @@ async def _collaborators(
     installed = tuple(zip(built.interceptor_plugins, built.interceptors, strict=True))
     interceptors = Interceptors(installed, leave_out)
     journal = Journal(data_dir.journal, secrets.token_hex(8))
-    stack.callback(journal.close)
+    stack.push_async_callback(_end_journal, journal, stores)
     spent = stores.key_usage.spent
     if shares_data:
         spent = SharedSpending(stores.key_usage, data_dir.journal, journal.name).spent
@@ -264,6 +265,12 @@ async def _write_rest(core: Collaborators, writer: CooldownWriter) -> None:
     await core.ledger.aclose()
     await core.request_log.aclose()
     await writer.write()
+
+
+async def _end_journal(journal: Journal, stores: Stores) -> None:
+    if journal.close():
+        with suppress(StorageFull, StorageUnavailable):  # One row is left behind.
+            await stores.usage.forget_mark(journal.name)
 
 
 async def _cancel(*tasks: "asyncio.Task[None]") -> None:

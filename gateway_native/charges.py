@@ -40,7 +40,7 @@ def creator(keys: KeyTable, id: str | None) -> Key | None:
 async def recover_charges(core: Collaborators) -> int:
     """Record what was claimed and never recorded; gives how many charges that were."""
     store = core.stores.native_resources
-    until = core.clock() - (MARGIN if core.shares_data else 0.0)
+    until = core.clock() - (MARGIN if core.shares_database else 0.0)
     count = 0
     for claimed in await store.unsettled(until):
         request_id, since = claimed.request_id or "", claimed.claimed_at or ""

@@ -5,6 +5,7 @@ with the same data directory, and else only where the operator says.
 """
 
 import asyncio
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -31,9 +32,17 @@ class NoGateway(Exception):
 
 
 def ask(
-    environment: Environment, url: str | None, method: str, path: str, body: bytes | None = None
+    environment: Environment,
+    url: str | None,
+    method: str,
+    path: str,
+    body: bytes | None = None,
+    more: Mapping[str, str] = {},
+    patience: float = 200.0,
 ) -> ApiResponse:
     """Make one call. ``url`` is scheme, host and port, if the operator says where.
+
+    ``more`` are headers, and ``patience`` is how many seconds the answer may take.
 
     Raises NoGateway, StartRefused.
     """
@@ -45,15 +54,15 @@ def ask(
         )
     base = base.rstrip("/")
     data_dir = DataDir(environment.data_path)
-    headers = {CLI_HEADER: cli_token(data_dir.raw_machine_id(), data_dir.cli_secret())}
+    headers = {CLI_HEADER: cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()), **more}
     if method != "GET":
         headers["content-type"] = "application/json"
     request = UpstreamRequest(method=method, url=base + path, headers=headers, body=body or b"")
 
     async def send() -> ApiResponse:
-        from ..upstream.transport import Network, read_all
+        from ..upstream.transport import Network, TransportLimits, read_all
 
-        network = Network()
+        network = Network(TransportLimits(first_byte=patience, whole=max(600.0, patience)))
         try:
             response = await network.transport().send(request)
             try:

@@ -19,6 +19,7 @@ from ..config.environment import (
     from_process,
 )
 from ..config.errors import ConfigError, StartRefused
+from .database_group import database_group
 from .event_loop import LOOPS
 from .group import Commands
 from .plugins_group import plugins_group
@@ -98,6 +99,7 @@ def cli(
         _serve(environment, host, port, server, loop, workers)
 
 
+cli.add_command(database_group)
 cli.add_command(plugins_group)
 
 

@@ -78,11 +78,16 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     manifest: bytes
     """The provider manifest, encoded once."""
     shares_data: bool = False
-    """Other processes use the same database."""
+    """Other workers use the same data directory."""
     amend: Callable[[Callable[[Registry], Registry]], None]
     """Changes what is known of the plugins."""
     refresh: Callable[[], Awaitable[None]]
     """Reads the stored configuration again; to be awaited after a write."""
+
+    @property
+    def shares_database(self) -> bool:
+        """Other processes may use the same database."""
+        return self.shares_data or self.stores.database.engine == "postgres"
 
     @property
     def snapshot(self) -> ConfigSnapshot:

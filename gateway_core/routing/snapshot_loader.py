@@ -34,7 +34,7 @@ from ..upstream.proxies import Proxy, general_proxy
 from .snapshot import ConfigSnapshot, accounts_of, models_of
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks for writes of other processes."""
+"""Seconds between two looks for writes of other processes, if the database does not tell."""
 _UNSEEN = frozenset({USAGE, STATE_GROUP, AUDIT})
 """Groups that the tables do not show."""
 
@@ -152,7 +152,7 @@ class SnapshotLoader:
         meanwhile = "What was read before holds until then."
         trouble = FailureLog(log, "Reading the stored configuration", meanwhile)
         while True:
-            await asyncio.sleep(LOOK_EVERY)
+            await self._stores.database.wait_for_writes(LOOK_EVERY)
             try:
                 if await self.is_stale(current()):
                     await refresh()

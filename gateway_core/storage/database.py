@@ -65,6 +65,11 @@ class Database(Statements, Protocol):
         """
         ...
 
+    async def wait_for_writes(self, look_every: float) -> None:
+        """Return when another process may have written: at once where the engine says so, and
+        else after ``look_every`` seconds."""
+        ...
+
     async def close(self) -> None:
         """Undo an open transaction and let go of everything. May be called twice."""
         ...

@@ -111,14 +111,16 @@ class Journal:
         while len(self._segments) > 1 and self._segments[1][0] <= position:
             self._segments.pop(0)[1].unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """Remove the journal, unless rows of it are left for the next start."""
+    def close(self) -> bool:
+        """Remove the journal, unless rows of it are left for the next start; says which."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
         os.close(self._lock)
-        if self._written >= self.end:
+        is_done = self._written >= self.end
+        if is_done:
             _remove(self._folder, self.name)
+        return is_done
 
     def _next_segment(self) -> int:
         if self._file is not None:
@@ -203,7 +205,6 @@ async def recover(folder: Path, usage: UsageStore) -> None:
     names = _names(folder)
     try:
         marks = await usage.marks()
-        await usage.forget_marks(marks.keys() - names)
         for name in names:
             try:
                 lock = _lock(folder, name)
@@ -214,6 +215,7 @@ async def recover(folder: Path, usage: UsageStore) -> None:
             finally:
                 os.close(lock)
             _remove(folder, name)
+            await usage.forget_mark(name)
     except (StorageFull, StorageUnavailable) as error:
         log.error("usage rows of an earlier process stay in %s for now: %s", folder, error)
 

@@ -73,6 +73,9 @@ class SwitchableDatabase:
             async with self._current.transaction() as transaction:
                 yield transaction
 
+    async def wait_for_writes(self, look_every: float) -> None:
+        await self._current.wait_for_writes(look_every)
+
     async def close(self) -> None:
         await self._current.close()
 

@@ -1,8 +1,8 @@
 """What the routes of the database take and give."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 SslModeName = Literal["disable", "require", "verify-full"]
 
@@ -79,6 +79,29 @@ class StartupEnv(Struct, frozen=True, kw_only=True):
     exists: bool
     keys: dict[str, StartupVariable]
     effective: Effective
+
+
+class StartupEnvBody(Struct, frozen=True, kw_only=True):
+    """What the managed file is to select. PostgreSQL wants a host, a database and a user."""
+
+    engine: Literal["sqlite", "postgres"]
+    host: str = ""
+    port: Annotated[int, Meta(ge=1, le=65535)] = 5432
+    database: str = ""
+    user: str = ""
+    password: str = ""
+    sslmode: SslModeName = "require"
+
+
+class StartupEnvQuery(Struct, frozen=True, kw_only=True):
+    test: Literal["0", "1"] = "0"
+    """``1`` asks the server, and writes nothing."""
+
+
+class StartupEnvWritten(Struct, frozen=True, kw_only=True, rename="camel"):
+    ok: Literal[True] = True
+    restart_required: Literal[True] = True
+    startup_env: StartupEnv
 
 
 class EngineStatus(Struct, frozen=True, kw_only=True, rename="camel"):

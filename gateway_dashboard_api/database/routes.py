@@ -7,17 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.config.database_choice import (
-    ENGINE,
-    MANAGED,
-    NAMES,
-    SSLMODE,
-    URL,
-    complete_url,
-    describe_url,
-    effective,
-    read_managed,
-)
+from gateway_core.config.database_choice import complete_url, describe_url
 from gateway_core.config.errors import StartRefused
 from gateway_core.contracts.errors import Unauthorized
 from gateway_core.http.operations import Guarded
@@ -30,18 +20,18 @@ from ..endpoint import Handler, endpoint
 from ..login.sign_in import WrongCredential, check_password, report_failures
 from ..requests import read_json
 from ..settings.document import render
-from . import log
+from . import log, startup_env
 from .bodies import (
     CutoverAnswer,
     CutoverBody,
-    Effective,
     EnginePatch,
     EnginePatched,
     EngineStatus,
     RollbackBody,
     RolledBack,
-    StartupEnv,
-    StartupVariable,
+    StartupEnvBody,
+    StartupEnvQuery,
+    StartupEnvWritten,
     TestBody,
     Tested,
 )
@@ -101,6 +91,17 @@ def routes(admin: AdminContext) -> list[Guarded]:
             answer=RolledBack,
             example={"force": True},
         ),
+        guarded(
+            *("POST", "/startup-env", startup_env.write, "select the database of the next start"),
+            query=StartupEnvQuery,
+            body=StartupEnvBody,
+            answer=StartupEnvWritten,
+            example={"engine": "sqlite"},
+        ),
+        guarded(
+            *("DELETE", "/startup-env", startup_env.remove, "leave the next start to the settings"),
+            answer=StartupEnvWritten,
+        ),
         guarded("GET", "/log", show_log, "read the log", answer=list[log.StoredRow]),
     ]
 
@@ -129,7 +130,7 @@ async def show(admin: AdminContext, change: DatabaseChange, request: Request) ->
     return json_answer(
         EngineStatus(
             active_engine=database.engine,
-            startup_env=_startup_env(admin),
+            startup_env=startup_env.describe(admin),
             serving_fallback=selection.is_fallback,
             database_engine=settings.database_engine,
             database_engine_error=selection.error or settings.database_engine_error,
@@ -148,33 +149,6 @@ async def show(admin: AdminContext, change: DatabaseChange, request: Request) ->
             snapshots=tuple(change.snapshots()),
             progress=change.progress or None,
         )
-    )
-
-
-def _startup_env(admin: AdminContext) -> StartupEnv:
-    data_dir, environment = admin.core.data_dir, admin.core.environment
-    managed = read_managed(data_dir)
-    values = effective(managed, environment)
-    described: dict[str, Any] = {}
-    if url := values.get(URL):
-        try:
-            described = dict(describe_url(complete_url(url, values.get(SSLMODE, ""))))
-        except StartRefused:
-            described = {}
-    return StartupEnv(
-        path=str(data_dir.path / MANAGED),
-        exists=(data_dir.path / MANAGED).exists(),
-        keys={
-            name: StartupVariable(
-                source="file" if name in managed else "process" if name in values else None,
-                has_file_value=name in managed,
-                has_process_value=name in environment.variables,
-            )
-            for name in NAMES
-        },
-        effective=Effective(
-            engine="postgres" if values.get(URL) else values.get(ENGINE), **described
-        ),
     )
 
 

@@ -18,6 +18,8 @@ from gateway_core.storage.stores.usage import UsageFilter
 DAY = 24 * 3600
 CHECK_EVERY = 600.0
 """Seconds between two checks whether a run is due."""
+LEASE = CHECK_EVERY / 2
+"""Seconds for which no other process on the database begins a run of its own."""
 SCOPE = "retention"
 _LAST = "lastRun"
 FAILED = "could not be deleted"
@@ -88,6 +90,9 @@ async def run_if_due(core: Collaborators) -> Run | None:
     before = await last_run(core.stores)
     if before is not None and 0 <= core.clock() - seconds(before.ran_at) < DAY:
         return None
+    leases, now = core.stores.leases, core.clock()
+    if not await leases.take(SCOPE, now, now + LEASE):
+        return None  # Another gateway is at it.
     return await run(core, settings.data_retention_days, "scheduled")
 
 

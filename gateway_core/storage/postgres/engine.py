@@ -32,6 +32,7 @@ from ..errors import (
     UniqueViolation,
 )
 from .dialect import translate
+from .listening import WriteSignals
 from .pools import READERS, WAIT, Connection, Pool, connect, make_pool, options_of
 
 T = TypeVar("T")
@@ -81,7 +82,7 @@ async def open_postgres(url: str) -> "PostgresDatabase":
         await writer.close()
         await readers.close()
         raise
-    return PostgresDatabase(writer, readers)
+    return PostgresDatabase(writer, readers, WriteSignals(options))
 
 
 class PostgresDatabase:
@@ -89,9 +90,10 @@ class PostgresDatabase:
 
     engine: Literal["postgres"] = "postgres"
 
-    def __init__(self, writer: Pool, readers: Pool) -> None:
+    def __init__(self, writer: Pool, readers: Pool, signals: WriteSignals) -> None:
         self._writer = writer
         self._readers = readers
+        self._signals = signals
         self._turn = asyncio.Lock()
         self._owner: asyncio.Task[Any] | None = None
         self._open_connection: Connection | None = None
@@ -162,6 +164,9 @@ class PostgresDatabase:
             # Not awaited, for the task may be cancelled again; nobody has a turn before it ends.
             self._finish(self._give_back(connection)).add_done_callback(self._release)
 
+    async def wait_for_writes(self, look_every: float) -> None:
+        await self._signals.wait(look_every)
+
     async def close(self) -> None:
         if self._owner is not None and self._owner is asyncio.current_task():
             raise TransactionMisuse("A transaction is open; use it, or end it first")
@@ -170,6 +175,7 @@ class PostgresDatabase:
             await self._open_connection.close()
         while self._ending:
             await asyncio.wait(self._ending)
+        await self._signals.close()
         await self._writer.close()
         await self._readers.close()
 

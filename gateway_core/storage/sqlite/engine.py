@@ -127,6 +127,9 @@ class SqliteDatabase:
                 transaction.end()
                 self._owner = None
 
+    async def wait_for_writes(self, look_every: float) -> None:
+        await asyncio.sleep(look_every)
+
     async def close(self) -> None:
         self._refuse_owner()
         if self._looking is not None:

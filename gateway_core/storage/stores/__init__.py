@@ -21,6 +21,7 @@ from .key_groups import KeyGroupStore
 from .key_usage import KeyUsageStore
 from .keys import KeyStore
 from .kv import KeyValueStore
+from .leases import LeaseStore
 from .lockouts import LockoutStore
 from .native_resources import NativeResourceStore
 from .nodes import NodeStore
@@ -59,6 +60,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     sessions: SessionStore
     ended_sessions: EndedSessionStore
     tickets: TicketStore
+    leases: LeaseStore
     lockouts: LockoutStore
     native_resources: NativeResourceStore
 
@@ -92,6 +94,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         sessions=SessionStore(database, clock=clock),
         ended_sessions=EndedSessionStore(database, clock=clock),
         tickets=TicketStore(database, vault, clock=clock),
+        leases=LeaseStore(database),
         lockouts=LockoutStore(database),
         native_resources=NativeResourceStore(database, clock=clock),
     )

@@ -1,6 +1,6 @@
 """The store of usage: one row for each finished call."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -138,12 +138,12 @@ class UsageStore:
         rows = await self._database.fetch(f"SELECT key, value FROM meta WHERE {IS_MARK}")
         return {row["key"].removeprefix(MARK): int(row["value"]) for row in rows}
 
-    async def forget_marks(self, journals: Iterable[str]) -> None:
-        """Remove the marks of journals that are gone."""
-        for journal in journals:
-            await self._database.execute(
-                "DELETE FROM meta WHERE key = :key", key=f"{MARK}{journal}"
-            )
+    async def forget_mark(self, journal: str) -> None:
+        """Remove the mark of a journal whose files are gone.
+
+        Only who removed them can say so: other gateways have journals elsewhere.
+        """
+        await self._database.execute("DELETE FROM meta WHERE key = :key", key=f"{MARK}{journal}")
 
     async def page(self, *, limit: int = 50, offset: int = 0) -> UsagePage:
         """Rows, the last written first, and how many there are in all."""

@@ -102,6 +102,25 @@ async def test_a_killed_process_rows_are_written_at_the_next_start(
     assert await usage.marks() == {}
 
 
+async def test_a_recovery_elsewhere_keeps_the_mark_of_a_journal(
+    tmp_path: Path, database: Database
+) -> None:
+    usage = UsageStore(database)
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    journal = Journal(here, "a")
+    positions = [journal.append(each) for each in rows(1, 2)]
+    await usage.insert_many(rows(1), Mark("a", positions[0]))
+
+    await recover(there, usage)
+    abandon(journal)
+    await recover(here, usage)
+
+    assert await stored(database) == ["r-1", "r-2"]
+    assert await usage.marks() == {}
+
+
 async def test_a_kill_during_recovery_adds_nothing_twice(
     tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
