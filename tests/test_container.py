@@ -295,8 +295,12 @@ def test_what_is_no_part_of_the_image_does_not_go_to_the_builder(path: str) -> N
         assert path in Ignored((ROOT / name).read_text("utf-8")), name
 
 
+def compose() -> Any:
+    return yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+
+
 def test_compose_gives_the_gateway_little_and_lets_it_end_its_work() -> None:
-    service = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]["gateway"]
+    service = compose()["services"]["gateway"]
 
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -305,6 +309,36 @@ def test_compose_gives_the_gateway_little_and_lets_it_end_its_work() -> None:
     assert service["build"]["dockerfile"] == "Containerfile"
     drain = Environment().drain_ms / MILLISECONDS
     assert int(service["stop_grace_period"].removesuffix("s")) >= drain + 5
+
+
+def test_compose_hands_on_variables_that_the_gateway_or_a_vendors_plugin_reads() -> None:
+    told = compose()["services"]["gateway"]["environment"]
+
+    read = "\n".join(file.read_text("utf-8") for file in ROOT.glob("docs/reference/*.md"))
+    assert [name for name in told if f"`{name}`" not in read] == []
+    assert set(told.values()) == {None}
+
+
+@pytest.mark.parametrize("version", ["16", "17", "18"])
+def test_compose_has_a_profile_for_each_postgres_that_the_gateway_waits_for(version: str) -> None:
+    file, name = compose(), f"postgres{version}"
+    service, gateway = file["services"][name], file["services"]["gateway"]
+
+    assert service["image"] == f"postgres:{version}"
+    assert service["profiles"] == [name]
+    assert gateway["depends_on"][name] == {"condition": "service_healthy", "required": False}
+    assert "profiles" not in gateway
+    (volume,) = service["volumes"]
+    kept, _, place = volume.partition(":")
+    assert kept in file["volumes"]
+    # Version 18 of the image keeps its data elsewhere than the others unless it is told where.
+    assert Path(service["environment"]["PGDATA"]).parent == Path(place)
+    check = service["healthcheck"]["test"]
+    assert check[:2] == ["CMD", "pg_isready"]
+    assert f"--dbname={service['environment']['POSTGRES_DB']}" in check
+    assert f"--username={service['environment']['POSTGRES_USER']}" in check
+    assert service["environment"]["POSTGRES_PASSWORD"] is None
+    assert "ports" not in service
 
 
 def test_without_an_engine_make_image_says_what_to_do(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing, nullcontext, suppress
 
 import click
 from msgspec import Struct
@@ -98,9 +98,20 @@ async def _serve(options: ServeOptions, info: WorkerInfo | None = None) -> None:
     opening = Gateway.open(environment, listens_on=own, shares_data=info is not None)
     announcing = _announce(environment, listener, stop) if info is None else nullcontext()
     async with opening as gateway, announcing:
+        hurry = asyncio.Event()
 
         def mark_stopping() -> None:
             gateway.core.state.is_stopping = True
+
+        def shorten_drain() -> None:
+            hurry.set()
+            server.shorten_drain()
+
+        async def wait_for_drain() -> None:
+            await stop.wait()
+            gateway.core.state.is_draining = True
+            with suppress(TimeoutError):
+                await asyncio.wait_for(hurry.wait(), environment.drain_delay_ms / 1000)
 
         if info is not None and info.is_first:
             await gateway.core.stores.lockouts.clear()
@@ -114,7 +125,7 @@ async def _serve(options: ServeOptions, info: WorkerInfo | None = None) -> None:
                 before_cancel=mark_stopping,
             )
         )
-        _listen_for_stop(stop, server, info)
+        _listen_for_stop(stop, shorten_drain, info)
         if info is None or info.is_first:
             click.echo(greeting(gateway, f"{spec.name} on {options.loop}", listener))
         # Objects made while starting live as long as the process: the collector need not look
@@ -125,7 +136,7 @@ async def _serve(options: ServeOptions, info: WorkerInfo | None = None) -> None:
         if info is not None:
             info.report_ready()
         try:
-            await server.serve(gateway.app, listener, stop.wait)
+            await server.serve(gateway.app, listener, wait_for_drain)
         finally:
             watching.cancel()
     log.info("stopped")
@@ -151,13 +162,15 @@ async def _announce(
         await asyncio.wait((task,))
 
 
-def _listen_for_stop(stop: asyncio.Event, server: Server, info: WorkerInfo | None) -> None:
+def _listen_for_stop(
+    stop: asyncio.Event, shorten_drain: Callable[[], None], info: WorkerInfo | None
+) -> None:
     if info is None:
-        stop_on_signals(stop, server.shorten_drain)
+        stop_on_signals(stop, shorten_drain)
         if _early_signals:
             stop.set()
         return
-    stop_on_signals(stop, server.shorten_drain, (signal.SIGTERM,))
+    stop_on_signals(stop, shorten_drain, (signal.SIGTERM,))
     loop, parent = asyncio.get_running_loop(), info.parent
 
     def on_parent_end() -> None:

@@ -104,6 +104,15 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             whole(1),
         ),
     ] = 12_000
+    drain_delay_ms: Annotated[
+        int,
+        variable(
+            "GATEWAY_DRAIN_DELAY_MS",
+            "How long the gateway still accepts requests once it is asked to stop, while "
+            "`GET /api/ready` says that it drains: time for a balancer to notice.",
+            whole(0),
+        ),
+    ] = 0
     drain_ms: Annotated[
         int,
         variable(

@@ -1,4 +1,4 @@
-"""Health, the provider manifest, and what is said about paths that nobody serves (1, 2.7, 4.11)."""
+"""Health, readiness, the manifest, and what is said about paths nobody serves (1, 2.7, 4.11)."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from starlette.responses import Response
 from ..identity.access import Access
 from ..pipeline.context import Collaborators
 from .operations import Guarded, guarded
+from .readiness import Readiness, ReadinessReport
 from .requests import request_id_of
 from .responses import NO_STORE, flat_error, json_answer
 
@@ -23,6 +24,10 @@ def routes(core: Collaborators) -> list[Guarded]:
     async def health(request: Request) -> Response:
         return json_answer(HealthReport())
 
+    async def ready(request: Request) -> Response:
+        report = await readiness.report()
+        return json_answer(report, 200 if report.ready else 503)
+
     async def manifest(request: Request) -> Response:
         headers = {
             "cache-control": "public, max-age=60",
@@ -31,9 +36,14 @@ def routes(core: Collaborators) -> list[Guarded]:
         }
         return Response(core.manifest, headers=headers, media_type="application/json")
 
+    readiness = Readiness(core)
     both, public, purpose = ("GET", "HEAD"), Access.PUBLIC, "show the provider manifest"
     return [
         guarded("/api/health", health, public, "tell that it listens", both, answer=HealthReport),
+        guarded(
+            *("/api/ready", ready, public, "tell whether new requests are to be sent here", both),
+            answer=ReadinessReport,
+        ),
         guarded(MANIFEST, manifest, public, purpose, both, answer=dict[str, Any]),
     ]
 

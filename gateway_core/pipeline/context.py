@@ -36,6 +36,8 @@ class RuntimeState(msgspec.Struct, kw_only=True):
     """Replaced whole when the configuration changes; a request keeps the one it began with."""
     is_full: bool = False
     """Memory is short: new inference requests are refused with 503."""
+    is_draining: bool = False
+    """A stop was requested: new requests are better sent elsewhere."""
     is_stopping: bool = False
     """The time of running requests is up: one that is cancelled says so to its client."""
 

@@ -133,7 +133,8 @@ async def test_an_unauthenticated_caller_reaches_public_routes_only(admin: Admin
 
     public = {(o.method, o.path) for o in operations(admin) if o.access is Access.PUBLIC}
     assert let_in <= public
-    assert {("GET", "/api/health"), ("GET", "/v1/provider-plugin-manifest")} <= let_in
+    assert {("GET", f"/api/{each}") for each in ("health", "ready")} <= let_in
+    assert ("GET", "/v1/provider-plugin-manifest") in let_in
 
 
 async def test_every_route_has_a_purpose_and_an_access_class(admin: AdminGateway) -> None:
