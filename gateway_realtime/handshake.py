@@ -5,6 +5,7 @@ elsewhere keeps its path on the account's host.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 from gateway_core.contracts.errors import HostRefused, TransportError
@@ -14,7 +15,9 @@ from gateway_core.contracts.sockets import SocketService
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.proxies import LOST, proxy_for
-from gateway_core.upstream.transport.websocket import VendorSocket
+
+if TYPE_CHECKING:
+    from gateway_core.upstream.transport.websocket import VendorSocket
 
 
 def is_reachable(account: Account) -> bool:
@@ -28,7 +31,7 @@ async def connect(
     account: Account,
     request: UpstreamRequest,
     subprotocols: Sequence[str],
-) -> VendorSocket:
+) -> "VendorSocket":
     """Open the socket. A proxy that is not strict is bypassed when it cannot connect.
 
     Raises TransportError, and UpstreamError where the vendor refuses.

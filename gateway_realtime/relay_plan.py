@@ -26,6 +26,8 @@ from gateway_core.routing.snapshot import Account, ConfigSnapshot
 from .handshake import is_reachable
 
 NATIVE = "/v1/native/"
+CHAT_PATH = "/v1/realtime"
+"""Also the path of models that have no socket of their own."""
 
 
 class Way(Struct, frozen=True):

@@ -22,11 +22,8 @@ from .admission import SUBPROTOCOLS, identify, is_foreign_page
 from .handshake import connect, handshake
 from .model_fields import find_models, tree_of
 from .relay import DENIED, FAILED, FORMAT, POLICY, Parties, Relay, is_denial, short
-from .relay_plan import NATIVE, Way, accounts_for, find_way, native_service, permit
+from .relay_plan import CHAT_PATH, NATIVE, Way, accounts_for, find_way, native_service, permit
 from .socket import ClientSocket, Closed
-
-CHAT_PATH = "/v1/realtime"
-"""Where models that have no socket are served too."""
 
 
 class Relays:

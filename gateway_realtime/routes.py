@@ -5,6 +5,8 @@ other paths are the vendors' alone.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,9 +22,11 @@ from gateway_core.pipeline.context import Collaborators
 
 from .admission import admit
 from .emulation import Emulation
-from .relay_plan import NATIVE
-from .relays import CHAT_PATH, Relays
+from .relay_plan import CHAT_PATH, NATIVE
 from .socket import ClientSocket
+
+if TYPE_CHECKING:
+    from .relays import Relays
 
 DEFAULT_MODEL = "openai/gpt-4o-mini"
 UNSUPPORTED = 1008
@@ -80,7 +84,13 @@ class RelaySocket:
 
     def __init__(self, core: Collaborators) -> None:
         self._core = core
-        self._relays = Relays(core)
+
+    @cached_property
+    def _relays(self) -> "Relays":
+        # The network's sockets bring libraries that a gateway without sockets does not need.
+        from .relays import Relays
+
+        return Relays(self._core)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         limit = self._core.environment.realtime_max_frame_bytes
