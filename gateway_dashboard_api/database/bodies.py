@@ -99,8 +99,8 @@ class StartupEnvQuery(Struct, frozen=True, kw_only=True):
 
 
 class StartupEnvWritten(Struct, frozen=True, kw_only=True, rename="camel"):
-    ok: Literal[True] = True
-    restart_required: Literal[True] = True
+    ok: bool = True
+    restart_required: bool = True
     startup_env: StartupEnv
 
 
