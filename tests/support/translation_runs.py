@@ -14,7 +14,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 from snapshots import provider, target
 
-from gateway_core import Call, Credential, GatewayError, Kind, Model, WireFormat
+from gateway_core import Answered, Call, Credential, GatewayError, Kind, Model, WireFormat
 from gateway_core.pipeline.exchanges import Translated, client_side
 from gateway_core.upstream.endpoints import UpstreamEndpoint
 
@@ -73,7 +73,7 @@ def translate(
     try:
         asked = replace(client_side(WIRES[client]).read_request(call), stream=stream)
         exchange = Translated(call, asked, way, WIRES[client], 1_000)
-    except GatewayError as error:
+    except (GatewayError, Answered) as error:
         return TranslationRun(refused=str(error))
     told = (*map(exchange.feed, answer), exchange.close())
     failure = "" if exchange.failure is None else repr(exchange.failure)
