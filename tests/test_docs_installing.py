@@ -1,6 +1,7 @@
 """The lines of the pages that install, build and start: what they name is there."""
 
 import itertools
+import os
 import re
 import shlex
 import subprocess
@@ -61,8 +62,19 @@ def lines_of(page: Path) -> Iterator[str]:
 @pytest.mark.parametrize(("page", "line"), commands("make"))
 def test_make_knows_the_target_and_its_program_the_options(page: str, line: str) -> None:
     words = [word for word in shlex.split(line) if "=" not in word or word.startswith("ARGS=")]
+    # The tests may themselves have been started by make, which hands its options on.
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "ARGS" and not name.startswith(("MAKE", "MFLAGS"))
+    }
     done = subprocess.run(
-        ["make", "--dry-run", *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=60
+        ["make", "--dry-run", *words[1:]],
+        cwd=ROOT,
+        env=inherited,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
     assert done.returncode == 0, done.stderr
