@@ -17,7 +17,8 @@ _REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)
 class Front(ThreadingTCPServer):
     """Takes encrypted and plain connections, on every address of this machine."""
 
-    block_on_close = True
+    # Connections that are still open at the end are waited for by nobody: that took a minute.
+    daemon_threads = True
 
     def __init__(self, port: int, issued: Issued) -> None:
         super().__init__(("", 0), _Connection)
