@@ -1,6 +1,6 @@
 """Notices when nothing has gone to a client for a while.
 
-Noting the time of each piece that is sent would cost something for each. So only a mark is left
+Storing the time of each piece that is sent would cost something for each. So only a mark is left
 by what sends, and a timer looks now and then whether there is one.
 """
 
