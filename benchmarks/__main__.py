@@ -1,5 +1,5 @@
 """The commands of this folder: ``python -m benchmarks run``, ``quick``, ``others``, ``profile``,
-``count``, ``kills``, ``sockets``."""
+``count``, ``kills``, ``sockets``, ``batches``."""
 
 import argparse
 import os
@@ -12,8 +12,11 @@ from contextlib import ExitStack
 
 from msgspec.structs import replace
 
-from . import instructions, profiling
+from . import engines, instructions, profiling
+from .batches import run_batch
+from .dashboard import NoBrowser, load_pages
 from .kills import soak
+from .kinds import compare_kinds
 from .lifetime import LATE, compare_workers, live
 from .native import LoadFailed
 from .others import BESIDE, OTHERS, fetch
@@ -31,8 +34,9 @@ from .sockets import hold
 from .stage import RunningPeer, Stage, set_up
 from .tools import ToolMissing
 
-PARTS = ("modes", "scale", "lifetime", "workers")
+PARTS = ("modes", "scale", "lifetime", "kinds", "engines", "dashboard", "workers")
 ROWS = 5_000_000
+
 Part = Callable[[Stage, Results], Results]
 """Measures one part and adds its results."""
 
@@ -76,6 +80,11 @@ def argument_parser() -> argparse.ArgumentParser:
     sockets.add_argument("--every", type=float, default=10.0, help="seconds between two lines")
     sockets.add_argument("--idle", type=int, default=500, help="sockets that say nothing")
     sockets.add_argument("--busy", type=int, default=50, help="sockets with a conversation")
+    batches = _command(commands, "batches", _batches, "a long batch, from its upload to its end")
+    batches.add_argument("--rows", type=int, default=100_000)
+    batches.add_argument("--size", type=int, default=1024, help="bytes of a row, about")
+    batches.add_argument("--at-once", type=int, default=2, help="rows under way at a time")
+    batches.add_argument("--every", type=float, default=10.0, help="seconds between two lines")
     return parser
 
 
@@ -95,6 +104,11 @@ def _run(words: argparse.Namespace) -> int:
         "modes": lambda stage, results: _modes(stage, results, FULL),
         "lifetime": lambda stage, results: _lifetime(stage, results, words.requests),
         "scale": lambda stage, results: _scale(stage, results, words.ledger_rows),
+        "kinds": _kinds,
+        "engines": lambda stage, results: _engines(
+            stage, results, min(words.ledger_rows, engines.ROWS)
+        ),
+        "dashboard": _dashboard,
         "workers": _workers,  # last, because the vendor sleeps from then on
     }
     results, start = begun(), time.monotonic()
@@ -159,6 +173,14 @@ def _lifetime(stage: Stage, results: Results, requests: int) -> Results:
     return replace(results, lifetime=live(stage, requests))
 
 
+def _dashboard(stage: Stage, results: Results) -> Results:
+    _say("the dashboard's first page")
+    try:
+        return replace(results, first_page=load_pages(stage))
+    except NoBrowser as error:
+        return _noted(results, f"The dashboard's first page was not measured: {error}.")
+
+
 def _workers(stage: Stage, results: Results) -> Results:
     _say("workers")
     try:
@@ -169,6 +191,20 @@ def _workers(stage: Stage, results: Results) -> Results:
     if not results.workers:
         return _noted(results, "This build serves with one process, so workers are not measured.")
     return results
+
+
+def _engines(stage: Stage, results: Results, rows: int) -> Results:
+    _say("PostgreSQL")
+    with engines.running_server() as server:
+        results = replace(results, engines=engines.compare_engines(stage, server))
+        grown = engines.compare_ledgers(stage, server, rows)
+        workers = engines.compare_workers(stage, server)  # last, as above
+    return replace(results, grown=(*results.grown, grown), workers=(*results.workers, workers))
+
+
+def _kinds(stage: Stage, results: Results) -> Results:
+    _say("embeddings beside chat")
+    return replace(results, kinds=compare_kinds(stage))
 
 
 def _scale(stage: Stage, results: Results, rows: int) -> Results:
@@ -213,6 +249,15 @@ def _sockets(words: argparse.Namespace) -> int:
         )
     print(load)
     return 1 if load.refused or load.lost else 0
+
+
+def _batches(words: argparse.Namespace) -> int:
+    with set_up(os.sched_getaffinity(0)) as stage:
+        load = run_batch(
+            stage, rows=words.rows, size=words.size, at_once=words.at_once, every=words.every
+        )
+    print(load)
+    return 0 if load.completed == load.rows else 1
 
 
 def _noted(results: Results, note: str) -> Results:

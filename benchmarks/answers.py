@@ -1,5 +1,6 @@
-"""Answers of the mock vendor: bytes generated beforehand, one file for each mode."""
+"""Answers of the mock vendor: bytes made beforehand, one file for each mode."""
 
+import lzma
 import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +11,10 @@ from msgspec import Struct
 EVENTS = 60
 """Pieces of text in one stream."""
 CHAT, MESSAGES = "openai-compatible", "anthropic-compatible"
+COMPLETIONS, EMBEDDINGS = "/v1/chat/completions", "/v1/embeddings"
+RECORDED = Path(__file__).parents[1] / "tests" / "corpora" / "openai_embeddings.jsonl.xz"
+VECTORS = "azure-dd-trace-py-v1-azure-embedding-46927b"
+"""A recorded answer with one vector of 1,536 numbers, in base64 as the usual SDKs ask for it."""
 
 
 class Mode(Struct, frozen=True):
@@ -24,6 +29,10 @@ class Mode(Struct, frozen=True):
     """Microseconds between two events."""
     is_burst: bool = False
     """Sends the whole answer with one write."""
+    endpoint: str = COMPLETIONS
+    """What clients of the gateway call."""
+    size: int = 0
+    """Bytes of the body of a whole chat answer that is longer than the usual one."""
 
     @property
     def kind(self) -> str:
@@ -32,8 +41,7 @@ class Mode(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        end = "/v1/chat/completions" if self.dialect == CHAT else "/v1/messages"
-        return f"/{self.name}{end}"
+        return f"/{self.name}{self.endpoint if self.dialect == CHAT else '/v1/messages'}"
 
 
 MODES = (
@@ -51,6 +59,10 @@ MODES = (
         is_stream=True,
         pause=5_000,
     ),
+    Mode("embeddings", "embeddings, whole answer", endpoint=EMBEDDINGS),
+    Mode("long", "chat, whole answer as long as that of embeddings", size=8_395),
+    Mode("large", "chat, whole answer of 200 KB", size=200 * 1024),
+    Mode("huge", "chat, whole answer of 5 MB", size=5 * 1024 * 1024),
 )
 BY_NAME = {mode.name: mode for mode in MODES}
 _WORD = " measured"
@@ -71,8 +83,10 @@ def write_all(folder: Path) -> None:
 
 
 def _pieces(mode: Mode) -> Sequence[bytes]:
+    if mode.endpoint == EMBEDDINGS:
+        return [_whole(_recorded(VECTORS))]
     if not mode.is_stream:
-        return [_whole(_chat_reply() if mode.dialect == CHAT else _messages_reply())]
+        return [_whole(_chat_reply(mode.size) if mode.dialect == CHAT else _messages_reply())]
     events = list(_chat_events() if mode.dialect == CHAT else _messages_events())
     framed = [b"%x\r\n%s\r\n" % (len(event), event) for event in events]
     pieces = [_STREAM_HEAD + framed[0], *framed[1:-1], framed[-1] + b"0\r\n\r\n"]
@@ -84,8 +98,21 @@ def _whole(body: bytes) -> bytes:
     return head.encode() + b"\r\n\r\n" + body
 
 
-def _chat_reply() -> bytes:
-    message = {"role": "assistant", "content": _WORD * EVENTS}
+def _recorded(name: str) -> bytes:
+    items = map(msgspec.json.decode, lzma.decompress(RECORDED.read_bytes()).splitlines())
+    body: str = next(item["response_body"] for item in items if item["id"] == name)
+    return body.encode()
+
+
+def _chat_reply(size: int = 0) -> bytes:
+    """A whole chat answer, of so many bytes where it is to be longer than usual."""
+    reply = _reply_of(_WORD * EVENTS)
+    missing = size - len(reply)
+    return reply if missing <= 0 else _reply_of((_WORD * size)[: len(_WORD) * EVENTS + missing])
+
+
+def _reply_of(text: str) -> bytes:
+    message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return msgspec.json.encode(
         {**_CHAT, "object": "chat.completion", "choices": [choice], "usage": _USAGE}

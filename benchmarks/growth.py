@@ -32,6 +32,17 @@ _ACCOUNTS = f"""
         WHERE nodes.prefix = 'plain'
     )
 """
+_AGO = ":span * (:first + i - :whole)"
+"""Seconds, less than none, between now and a row."""
+_SQLITE = (
+    f"strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ({_AGO}) || ' seconds')",
+    f"strftime('%Y-%m-%d', 'now', ({_AGO}) || ' seconds')",
+)
+_THEN = f"now() AT TIME ZONE 'UTC' + make_interval(secs => {_AGO})"
+_POSTGRES = (
+    f"""to_char({_THEN}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')""",
+    f"to_char({_THEN}, 'YYYY-MM-DD')",
+)
 _ROWS = f"""
     {_NUMBERS}
     INSERT INTO usage (
@@ -40,14 +51,12 @@ _ROWS = f"""
         input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
         estimated, cost, ttft_ms, duration_ms, attempts, dropped, day
     )
-    SELECT :first + i, 'req-bench-' || (:first + i),
-        strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (:span * (:first + i - :whole)) || ' seconds'),
-        strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (:span * (:first + i - :whole)) || ' seconds'),
+    SELECT :first + i, 'req-bench-' || (:first + i), <moment>, <moment>,
         'provider-' || (i % 20), 'plain/bench', 'bench-' || (i % 50), 'account-' || (i % 100),
         CASE WHEN i % 2 = 0 THEN low ELSE high END,
         '/v1/chat/completions', 'openai', 'openai', 0, 'ok', 200, 200, 60, 0, 0, 0, 0, 100, 20, 30,
-        1, '[]', strftime('%Y-%m-%d', 'now', (:span * (:first + i - :whole)) || ' seconds')
-    FROM n JOIN (SELECT min(id) AS low, max(id) AS high FROM api_keys)
+        1, '[]', <day>
+    FROM n CROSS JOIN (SELECT min(id) AS low, max(id) AS high FROM api_keys) AS keys
 """
 _PLUGIN = '''"""A vendor that is never called."""
 
@@ -84,10 +93,12 @@ async def add_accounts(stores: Stores, count: int) -> None:
 async def add_rows(stores: Stores, count: int) -> None:
     """Ledger rows up to now, of the two keys in turns, and their sums."""
     span = DAYS * 86_400 / max(count, 1)
+    moment, day = _POSTGRES if stores.database.engine == "postgres" else _SQLITE
+    sql = _ROWS.replace("<moment>", moment).replace("<day>", day)
     for first in range(0, count, AT_ONCE):
         part = min(AT_ONCE, count - first)
         async with stores.database.transaction() as transaction:
-            await transaction.execute(_ROWS, count=part, first=first, whole=count, span=span)
+            await transaction.execute(sql, count=part, first=first, whole=count, span=span)
             await raise_version(transaction, USAGE, by=part)
     async with stores.database.transaction() as transaction:
         await rebuild(transaction)

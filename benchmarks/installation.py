@@ -2,18 +2,19 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
+from gateway_administration.stores import admin_stores_on
+from gateway_administration.stores.keys import KeyChange
+from gateway_administration.stores.nodes import NewNode
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
 from gateway_core.identity.keys import Mint
 from gateway_core.storage.stores import Stores, open_stores
 from gateway_core.storage.stores.connection import NewConnection
-from gateway_core.storage.stores.keys import KeyChange
-from gateway_core.storage.stores.nodes import NewNode
 
 from .answers import MODES
 
@@ -36,14 +37,22 @@ class Installation(Struct, frozen=True):
     """Of a key with the same policy, and limits that are counted."""
 
 
-def furnish(folder: Path, vendor_port: int, change: Change | None = None) -> Installation:
-    """Fill an existing folder. ``change`` is called with its stores at the end, to add more."""
-    return asyncio.run(_furnish(folder, vendor_port, change))
+def furnish(
+    folder: Path,
+    vendor_port: int,
+    change: Change | None = None,
+    variables: Mapping[str, str] = {},
+) -> Installation:
+    """Fill an existing folder, and the database that the variables name. ``change`` is called with
+    its stores at the end, to add more."""
+    return asyncio.run(_furnish(folder, vendor_port, change, variables))
 
 
-async def _furnish(folder: Path, vendor_port: int, change: Change | None) -> Installation:
+async def _furnish(
+    folder: Path, vendor_port: int, change: Change | None, variables: Mapping[str, str]
+) -> Installation:
     with DataDir(folder) as data_dir:
-        stores = await open_stores(data_dir)
+        stores = await open_stores(data_dir, from_environ(variables))
         try:
             await stores.settings.patch({"requireApiKey": True})
             await _connect(stores, vendor_port)
@@ -62,7 +71,7 @@ async def _connect(stores: Stores, vendor_port: int) -> None:
     for mode in MODES:
         base = f"http://127.0.0.1:{vendor_port}/{mode.name}/v1"
         new = NewNode(type=mode.dialect, name=mode.name, prefix=mode.name, base_url=base)
-        node = await stores.nodes.create(new)
+        node = await admin_stores_on(stores).nodes.create(new)
         mirrored = {"prefix": node.prefix, "baseUrl": node.base_url, "nodeName": node.name}
         data = {"apiKey": "not-a-secret", "providerSpecificData": mirrored}
         await stores.connections.create(NewConnection(provider=node.id, name="main", data=data))
@@ -78,5 +87,6 @@ def _mint(data_dir: DataDir, stores: Stores) -> Mint:
 async def _key(stores: Stores, mint: Mint, name: str, policy: dict[str, object]) -> str:
     text = mint.new()
     digest = mint.digest(text).hex()
-    await stores.keys.create(text, digest, mint.machine_id, KeyChange(name=name, policy=policy))
+    keys = admin_stores_on(stores).keys
+    await keys.create(text, digest, mint.machine_id, KeyChange(name=name, policy=policy))
     return text

@@ -5,7 +5,9 @@ Processors and versions of Python or of a library change it; store it again then
 """
 
 import platform
+import statistics
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,8 @@ from .stage import RunningPeer, Sample, Stage
 from .tools import found
 
 KEPT = Path(__file__).parent / "instructions.json"
-ANSWERS = 500
+ANSWERS = 200
+WINDOWS = 5
 WARM = 300
 CONNECTIONS = 1
 TOLERANCE = 0.03
@@ -44,6 +47,10 @@ class Counted(Struct, frozen=True, kw_only=True, rename="camel"):
     plain: float
     limited: float = 0.0
     """The same for a key whose limits are counted."""
+    embeddings: float = 0.0
+    """Of an embeddings call."""
+    long: float = 0.0
+    """Of a chat whose answer is as long as that of the embeddings call."""
     python: str
     machine: str
     tolerance: float = TOLERANCE
@@ -51,33 +58,58 @@ class Counted(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def count(stage: Stage) -> Counted:
     """Count. Raises ToolMissing, DidNotStart, LoadFailed."""
+    plain, embeddings, long = count_modes(stage, COUNTED, ("plain", "embeddings", "long"))
+    (limited,) = count_modes(stage, replace(COUNTED, headers=LIMITED.headers), ("plain",))
     return Counted(
-        plain=_count(stage, COUNTED),
-        limited=_count(stage, replace(COUNTED, headers=LIMITED.headers)),
+        plain=plain,
+        limited=limited,
+        embeddings=embeddings,
+        long=long,
         python=platform.python_version(),
         machine=platform.machine(),
     )
 
 
-def _count(stage: Stage, peer: Peer) -> float:
-    """Thousands of instructions for each plain answer."""
+def count_modes(
+    stage: Stage,
+    peer: Peer,
+    modes: Sequence[str],
+    *,
+    answers: int = ANSWERS,
+    warm: int = WARM,
+    size: int = 1024,
+) -> list[float]:
+    """Thousands of instructions for each answer of these modes, at one gateway.
+
+    Each is the median of several windows: what the gateway does once in some seconds, such as
+    looking for models, is in one of them, and how many answers it falls upon depends on the load
+    of the machine.
+    """
     control = found("callgrind_control", "valgrind")
     with stage.running_peer(peer, where=stage.cores.measured) as running:
-        _load(stage, running, WARM)
-        _switch(control, running, "on")
-        _load(stage, running, ANSWERS)
-        _switch(control, running, "off")
-    file = Path(str(running.words["folder"])) / "callgrind.out"
-    return round(total_of(file.read_text()) / ANSWERS / 1000, 1)
+        file = Path(str(running.words["folder"])) / "callgrind.out"
+        counted, part = [], 0
+        _command(control, running, "-i", "on")
+        for mode in modes:
+            _load(stage, running, mode, warm, size)
+            _command(control, running, "-z")
+            windows = []
+            for _ in range(WINDOWS):
+                _load(stage, running, mode, answers, size)
+                part += 1
+                _command(control, running, "-d")
+                windows.append(total_of(file.with_suffix(f".out.{part}").read_text()) / answers)
+            counted.append(round(statistics.median(windows) / 1000, 1))
+    return counted
 
 
-def _load(stage: Stage, running: RunningPeer, answers: int) -> Sample:
-    plain = BY_NAME["plain"]
-    return stage.sample(running, plain, 1024, connections=CONNECTIONS, count=answers)
+def _load(stage: Stage, running: RunningPeer, mode: str, answers: int, size: int) -> Sample:
+    return stage.sample(running, BY_NAME[mode], size, connections=CONNECTIONS, count=answers)
 
 
-def _switch(control: str, running: RunningPeer, to: str) -> None:
-    subprocess.run([control, "-i", to, str(running.pid)], check=True, stdout=subprocess.DEVNULL)
+def _command(control: str, running: RunningPeer, *words: str) -> None:
+    command = [control, *words, str(running.pid)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def total_of(text: str) -> int:
@@ -113,6 +145,14 @@ def compared(counted: Counted, before: Counted | None) -> str:
     if counted.limited:
         share = counted.limited / counted.plain
         text += f", {counted.limited:,.1f} with a limited key ({share:.2f} times)"
+    if counted.embeddings and counted.long:
+        beside_short, beside_long = (
+            counted.embeddings / chat for chat in (counted.plain, counted.long)
+        )
+        text += (
+            f", {counted.embeddings:,.1f} for an embeddings call ({beside_short:.2f} times), "
+            f"{counted.long:,.1f} for a chat answer of its length ({beside_long:.2f} times)"
+        )
     if before is None:
         return f"{text}; no figure is stored to compare with, store this one with --save"
     verdict = "not over" if is_within(counted, before) else "OVER"

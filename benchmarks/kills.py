@@ -130,7 +130,7 @@ def _requests(words: Mapping[str, object]) -> Iterator[bytes]:
             model = filled(peer.model, {**words, "mode": mode.name})
             body = questions.chat(model, questions.SIZES["1 KB"], is_stream=mode.is_stream)
             headers = {name: filled(text, words) for name, text in peer.headers.items()}
-            yield questions.request(int(str(words["port"])), peer.path, headers, body)
+            yield questions.request(int(str(words["port"])), mode.endpoint, headers, body)
 
 
 async def _load(

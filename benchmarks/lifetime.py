@@ -111,16 +111,16 @@ def compare_workers(stage: Stage) -> Iterator[Workers]:
     os.kill(stage.vendor.pid, signal.SIGUSR1)  # Workers need the cores on which it would poll.
     with ExitStack() as stack:
         pair = [
-            stack.enter_context(stage.running_peer(_with_workers(count), where=every))
+            stack.enter_context(stage.running_peer(with_workers(count), where=every))
             for count in ("1", "2")
         ]
         time.sleep(READY)
         for mode in SHARED_OUT:
-            yield _compare(stage, pair, mode)
+            yield compare_pair(stage, pair, mode)
         for one in pair:
             stack.enter_context(shares(_serving(one), SHARE))
         for mode in SHARED_OUT:
-            yield _compare(stage, pair, mode, SHARE)
+            yield compare_pair(stage, pair, mode, SHARE)
 
 
 def _serving(running: RunningPeer) -> list[int]:
@@ -129,9 +129,10 @@ def _serving(running: RunningPeer) -> list[int]:
     return others or [first]
 
 
-def _compare(
+def compare_pair(
     stage: Stage, pair: list[RunningPeer], mode: str, share: float | None = None
 ) -> Workers:
+    """Running gateways with one worker and with two, in turns."""
     turns = [[_turn(stage, one, mode) for one in pair] for _ in range(ROUNDS + 1)][1:]
     rates = [[_rate(sample) for sample in turn] for turn in turns]
     one, two = (statistics.median(each) for each in zip(*rates, strict=True))
@@ -149,7 +150,8 @@ def _compare(
     )
 
 
-def _with_workers(count: str) -> Peer:
+def with_workers(count: str) -> Peer:
+    """The gateway with so many workers."""
     return gateway(f"gateway, {count} workers", "--server", "fast", "--workers", count)
 
 

@@ -4,7 +4,8 @@ In every text of a peer these placeholders are replaced: ``{port}`` its own port
 ``{vendor}`` the mock vendor's, ``{folder}`` a folder of its own, ``{bin}`` where
 this Python's commands are, ``{key}`` and ``{limited_key}`` of its data directory;
 in ``path``, ``model`` and ``headers`` also ``{mode}``, ``{path}`` and ``{kind}``: the vendor's
-mode, its path and its dialect, ``openai`` or ``anthropic``.
+mode, its path and its dialect, ``openai`` or ``anthropic``; and ``{endpoint}``, the path that a
+client of the gateway calls for the mode.
 """
 
 from collections.abc import Mapping
@@ -72,7 +73,7 @@ class Peer(Struct, frozen=True, kw_only=True):
     variables: Mapping[str, str] = {}
     health: str | None = None
     """Answers 200 once it can be used; ``None`` waits for the port."""
-    path: str = "/v1/chat/completions"
+    path: str = "{endpoint}"
     model: str = "{mode}/bench"
     headers: Mapping[str, str] = {}
     has_data: bool = False
@@ -129,6 +130,16 @@ LIMITED = gateway(
     *("--server", "fast"),
     headers={"authorization": "Bearer {limited_key}"},
 )
+TELEMETRY = replace(
+    gateway("gateway, telemetry", "--server", "fast"),
+    variables={
+        "DATA_DIR": "{folder}",
+        "GATEWAY_METRICS": "true",
+        # Nobody collects: spans are made and encoded, and nothing else competes for the processor.
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "1",
+    },
+)
 ASYNCIO = gateway("gateway, asyncio", "--server", "fast", "--loop", "asyncio")
 BY_HYPERCORN = gateway("gateway, hypercorn", "--server", "hypercorn")
 HYPERCORN = embedded("gateway in hypercorn", "hypercorn")
@@ -141,6 +152,7 @@ PEERS = (
     FLOOR,
     OWN,
     LIMITED,
+    TELEMETRY,
     ASYNCIO,
     HYPERCORN_FLOOR,
     HYPERCORN,

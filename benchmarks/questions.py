@@ -25,6 +25,12 @@ def chat(model: str, size: int, *, is_stream: bool) -> bytes:
     return msgspec.json.encode(body)
 
 
+def embeddings(model: str, size: int) -> bytes:
+    """A body of ``size`` bytes that asks for the vector of one text, the text of a chat."""
+    body = {"model": model, "encoding_format": "base64", "input": ""}
+    return msgspec.json.encode({**body, "input": _text(size - len(msgspec.json.encode(body)))})
+
+
 def _text(size: int) -> str:
     return (_SENTENCE * (size // len(_SENTENCE) + 1))[:size]
 

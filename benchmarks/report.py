@@ -21,8 +21,16 @@ def report(results: Results) -> str:
     parts = [_about(results), "### Targets", _targets(results), *_scenarios(results.lines)]
     if results.grown:
         parts += ["### Large installations", _grown(results)]
-    if results.lifetime or results.workers:
-        parts += ["### Start, memory, workers", _lifetime(results)]
+    if any(
+        (
+            results.lifetime,
+            results.workers,
+            results.engines,
+            results.kinds,
+            results.first_page,
+        )
+    ):
+        parts += ["### Start, memory, first page, workers", _lifetime(results)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -118,8 +126,8 @@ def _row(line: Line) -> Sequence[str]:
     )
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f}"
+def _number(value: float | None, digits: int = 1) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
 
 
 def _grown(results: Results) -> str:
@@ -153,10 +161,45 @@ def _lifetime(results: Results) -> str:
             (f"after {life.early_answers:,} answers", f"{life.early:.1f} MiB"),
             (f"after {life.late_answers:,} more", f"{life.late:.1f} MiB"),
         ]
+    if page := results.first_page:
+        work, script = page.overview_work, page.overview_script
+        rows += [
+            ("files until a person can sign in", f"{page.sign_in_bytes / 1000:.0f} kB"),
+            ("files of the overview, with charts", f"{page.overview_bytes / 1000:.0f} kB"),
+            (
+                "until the browser shows the overview with its charts",
+                f"{page.overview:.2f} s (at most {page.overview_high:.2f} s)",
+            ),
+            (
+                "processor time of the browser's main thread for it",
+                f"{_number(work, 2)} s, of which scripts {_number(script, 2)} s",
+            ),
+        ]
     for each in results.workers:
         notes = (
             f"{each.one:.0f} and {each.two:.0f}: {each.ratio:.2f} times; "
             f"an answer costs {each.cost_one:.0f} and {each.cost_two:.0f} µs"
         )
         rows.append((f"{each.mode}: answers/s with 1 and 2 workers, {each.where}", notes))
+    if engines := results.engines:
+        notes = (
+            f"{engines.sqlite_cpu:.0f} and {engines.postgres_cpu:.0f} µs: "
+            f"{_number(engines.ratio, 2)} times; p50 {microseconds(engines.sqlite_p50)} and "
+            f"{microseconds(engines.postgres_p50)}"
+        )
+        rows.append(("plain: an answer on SQLite and on PostgreSQL costs", notes))
+    for kinds in results.kinds:
+        notes = (
+            f"{kinds.chat_cpu:.0f} and {kinds.embeddings_cpu:.0f} µs: "
+            f"{_number(kinds.ratio, 2)} times; p50 {microseconds(kinds.chat_p50)} and "
+            f"{microseconds(kinds.embeddings_p50)}"
+        )
+        how = "1 connection" if kinds.connections == 1 else f"{kinds.connections} connections"
+        rows.append((f"an answer to a chat and to an embeddings call costs, {how}", notes))
+        if kinds.long_ratio is not None:
+            notes = (
+                f"{kinds.long_cpu:.0f} and {kinds.embeddings_cpu:.0f} µs: "
+                f"{kinds.long_ratio:.2f} times"
+            )
+            rows.append((f"the same with a chat answer of that length, {how}", notes))
     return table(("what", "measured"), rows)

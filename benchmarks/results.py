@@ -10,6 +10,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from .dashboard import FirstPage
+from .engines import Engines
+from .kinds import Kinds
 from .lifetime import Lifetime, Workers
 from .rounds import Line
 from .scale import Grown
@@ -39,6 +42,9 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
     grown: tuple[Grown, ...] = ()
     lifetime: Lifetime | None = None
     workers: tuple[Workers, ...] = ()
+    engines: Engines | None = None
+    kinds: tuple[Kinds, ...] = ()
+    first_page: FirstPage | None = None
     notes: tuple[str, ...] = ()
 
 

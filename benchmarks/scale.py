@@ -72,7 +72,8 @@ def compare(stage: Stage, grown: Growth) -> Grown:
         for one in pair:
             _sample(stage, one, WARM)
         turns = [[_sample(stage, one, SECONDS) for one in pair] for _ in range(ROUNDS)]
-        return _summed(grown, pair, [list(each) for each in zip(*turns, strict=True)])
+        by_peer = [list(each) for each in zip(*turns, strict=True)]
+        return summed(grown.name, (grown.small, grown.large), pair, by_peer)
 
 
 def _standing(stage: Stage, grown: Growth, count: int) -> AbstractContextManager[RunningPeer]:
@@ -91,15 +92,18 @@ def _sample(stage: Stage, running: RunningPeer, seconds: float) -> Sample:
     return stage.sample(running, BY_NAME["plain"], 1024, connections=32, seconds=seconds)
 
 
-def _summed(grown: Growth, pair: list[RunningPeer], turns: list[list[Sample]]) -> Grown:
+def summed(
+    name: str, counts: tuple[int, int], pair: list[RunningPeer], turns: list[list[Sample]]
+) -> Grown:
+    """The samples of a small and a large installation, which still run, as one result."""
     cpu = [[sample.cpu for sample in own] for own in turns]
     p50 = [statistics.median(sample.load.p50 for sample in own) for own in turns]
     starts = [one.started.seconds if one.started else 0.0 for one in pair]
     held = [memory(one.pid).rss for one in pair]
     return Grown(
-        name=grown.name,
-        small=grown.small,
-        large=grown.large,
+        name=name,
+        small=counts[0],
+        large=counts[1],
         small_cpu=statistics.median(cpu[0]),
         large_cpu=statistics.median(cpu[1]),
         ratio=ratio(cpu[1], cpu[0]),

@@ -11,6 +11,7 @@ from .peers import (
     LIMITED,
     NGINX,
     OWN,
+    TELEMETRY,
 )
 from .rounds import Scenario
 
@@ -18,6 +19,7 @@ USUAL = (NGINX.name, BARE_NGINX.name, FLOOR.name, OWN.name, DIRECT.name)
 EVERYBODY = (
     *USUAL[:-1],
     LIMITED.name,
+    TELEMETRY.name,
     ASYNCIO.name,
     HYPERCORN_FLOOR.name,
     HYPERCORN.name,

@@ -99,7 +99,7 @@ class Stage:
             "bin": Path(sys.executable).parent,
         }
         if peer.has_data:
-            here = furnish(folder, self.vendor.port, change)
+            here = furnish(folder, self.vendor.port, change, peer.variables)
             words |= {"key": here.key, "limited_key": here.limited_key}
         for name, text in peer.files.items():
             (folder / name).write_text(filled(text, words))
@@ -144,7 +144,12 @@ class Stage:
         if known not in self._requests:
             words = {**running.words, "mode": mode.name, "path": mode.path, "kind": mode.kind}
             peer = running.peer
-            body = questions.chat(filled(peer.model, words), size, is_stream=mode.is_stream)
+            words["endpoint"] = mode.endpoint
+            model = filled(peer.model, words)
+            if mode.endpoint == answers.EMBEDDINGS:
+                body = questions.embeddings(model, size)
+            else:
+                body = questions.chat(model, size, is_stream=mode.is_stream)
             headers = {name: filled(text, words) for name, text in peer.headers.items()}
             whole = questions.request(running.port, filled(peer.path, words), headers, body)
             self._requests[known] = questions.write(

@@ -12,6 +12,10 @@ FLAT = 1.1
 """How much more a request may cost in a large installation: noise of a short run."""
 AT_ONCE = 1.3
 """How much longer the slowest of many slow streams may take; waiting in line doubles it."""
+POSTGRES = 1.1
+"""How much more a plain answer may cost on PostgreSQL: neither engine is waited for."""
+EMBEDDINGS = 1.0
+"""How much an embeddings call may cost beside a chat: it has less to be read, and no more rules."""
 COUNTED = 1.15
 """How much more a plain answer may cost a key whose limits are counted."""
 GROWTH_MIB = 3.0
@@ -58,7 +62,10 @@ def targets(results: Results) -> list[Target]:
         *_workers(results),
         *_at_once(results),
         *_lifetime(results),
+        *_first_page(results),
         *_growth(results),
+        *_engines(results),
+        *_kinds(results),
     )
     return [target for target in parts if target.measured is not None]
 
@@ -124,7 +131,25 @@ def _lifetime(results: Results) -> Iterator[Target]:
     yield Target(name, GROWTH_MIB, "MiB", life.late - life.early if life else None)
 
 
+def _first_page(results: Results) -> Iterator[Target]:
+    page = results.first_page
+    size = page.overview_bytes / 1000 if page else None
+    yield Target("files of the dashboard's first load, with charts", 300, "kB", size)
+    yield Target("the overview in a browser", 1.0, "s", page.overview if page else None)
+
+
 def _growth(results: Results) -> Iterator[Target]:
     for grown in results.grown:
         name = f"{grown.small:,} → {grown.large:,} {grown.name}: processor time"
         yield Target(name, FLAT, "×", grown.ratio)
+
+
+def _engines(results: Results) -> Iterator[Target]:
+    share = results.engines.ratio if results.engines else None
+    yield Target("PostgreSQL ÷ SQLite: plain, processor time of the gateway", POSTGRES, "×", share)
+
+
+def _kinds(results: Results) -> Iterator[Target]:
+    for each in results.kinds:
+        name = f"embeddings ÷ chat: processor time of the gateway, {_many(each.connections)}"
+        yield Target(name, EMBEDDINGS, "×", each.ratio)

@@ -10,7 +10,7 @@ import signal
 import sys
 from types import FrameType
 
-from gateway_core.cli.serving import serve
+from gateway_cli.serving import serve
 from gateway_core.config.environment import from_environ
 
 

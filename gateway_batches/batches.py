@@ -5,7 +5,8 @@ from weakref import WeakValueDictionary
 
 from gateway_core.pipeline.context import Collaborators
 from gateway_files.ids import SortableIds
-from gateway_files.store import FileLimits, FileStore
+from gateway_files.limits import open_store
+from gateway_files.unfinished import FileLimits
 
 from .folder import BatchFolder
 from .pace import Pace
@@ -28,7 +29,7 @@ class Batches:
     def __init__(self, core: Collaborators) -> None:
         self.core = core
         self.store = BatchStore(core.stores.database)
-        self.files = FileStore(core.data_dir.path, lambda: _UNLIMITED, core.clock)
+        self.files = open_store(core, lambda: _UNLIMITED)
         self.calls = RowCalls(core)
         self._ids = SortableIds(core.clock)
         settings = partial(settings_of, core)
@@ -45,7 +46,7 @@ class Batches:
         return self._ids.new(prefix)
 
     def folder(self, batch_id: str) -> BatchFolder:
-        return BatchFolder(self.core.data_dir.path, batch_id)
+        return BatchFolder(self.core.environment.files_path, batch_id)
 
     def _interactive(self) -> int:
         """Requests under way that are no rows of batches."""

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from functools import partial
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
@@ -30,13 +32,20 @@ batch fails where lines are wrong."""
 HEAD = ("GET", "HEAD")
 
 
+# https://platform.openai.com/docs/api-reference/batch/create
+Metadata = Annotated[
+    dict[Annotated[str, Meta(max_length=64)], Annotated[str, Meta(max_length=512)]],
+    Meta(max_length=16),
+]
+
+
 class BatchBody(Struct, frozen=True, kw_only=True):
     """``completion_window`` is ``24h``."""
 
     input_file_id: str
     endpoint: str = ENDPOINTS[0]
     completion_window: str = COMPLETION_WINDOW
-    metadata: dict[str, str] | None = None
+    metadata: Metadata | None = None
 
 
 def routes(core: Collaborators) -> list[Guarded]:
@@ -108,7 +117,7 @@ class CompletionBatches(SurfaceRoutes):
             raise missing
         folder.make()
         try:
-            folder.link_input(files.path(record))
+            folder.take_input(partial(files.copy, record))
             until = time.monotonic() + CHECK_WITHIN
             with folder.open_input() as file:
                 checked = check_input(file, batch.endpoint, self.core.max_body, until=until)

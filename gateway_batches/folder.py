@@ -1,8 +1,8 @@
 """The files of one batch while it runs: the only place of this package that touches the disk.
 
 ```text
-DATA_DIR/batches/<id>/
-  input.jsonl          its rows; a second name of the input file, which its owner may delete
+FILES_DIR/batches/<id>/
+  input.jsonl          its rows; a second name or a copy of a file that its owner may delete
   part-<n>.jsonl       settled rows, one file for each process that has run the batch
   rest.jsonl           rows that never got an answer, once the batch is over
 ```
@@ -14,7 +14,7 @@ Every method blocks, and is to be called in a thread.
 import os
 import shutil
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -22,7 +22,7 @@ from typing import BinaryIO
 from gateway_core.config.data_dir import PRIVATE_DIRECTORY, PRIVATE_FILE
 
 FOLDER = "batches"
-"""Below the data directory."""
+"""Below the folder for files and batches."""
 INPUT, REST = "input.jsonl", "rest.jsonl"
 PIECE = 64 * 1024
 
@@ -30,46 +30,30 @@ PIECE = 64 * 1024
 class BatchFolder:
     """The working files of a batch."""
 
-    def __init__(self, data_dir: Path, batch_id: str) -> None:
-        self.path = data_dir / FOLDER / batch_id
+    def __init__(self, place: Path, batch_id: str) -> None:
+        self.path = place / FOLDER / batch_id
 
     def make(self) -> None:
         """Raises OSError."""
-        self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+        self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         self.path.mkdir(mode=PRIVATE_DIRECTORY)
 
     def is_here(self) -> bool:
         return self.path.is_dir()
 
-    def link_input(self, content: Path) -> None:
-        """Keep a file as the input, whatever becomes of its first name. Raises OSError."""
-        try:
-            os.link(content, self.path / INPUT)
-        except FileNotFoundError:
-            raise
-        except OSError:  # A file system without hard links.
-            shutil.copyfile(content, self.path / INPUT)
+    def take_input(self, copy: Callable[[Path], None]) -> None:
+        """Keep a file as the input, whatever becomes of it elsewhere. Raises OSError."""
+        copy(self.path / INPUT)
 
-    def write_input(self, lines: Iterable[bytes]) -> int:
-        """Write the input, and give the number of its lines. Raises OSError."""
-        return self._write(INPUT, lines)
-
-    def write_rest(self, lines: Iterable[bytes]) -> int:
+    def write_rest(self, lines: Iterable[bytes]) -> None:
         """Write the rows without an answer: the whole file or none. Raises OSError."""
-        count = self._write(f"{REST}.tmp", lines)
-        (self.path / f"{REST}.tmp").replace(self.path / REST)
-        return count
-
-    def _write(self, name: str, lines: Iterable[bytes]) -> int:
-        count = 0
-        descriptor = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
+        path = self.path / f"{REST}.tmp"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE)
         with os.fdopen(descriptor, "wb", PIECE) as file:
-            for line in lines:
-                file.write(line)
-                count += 1
+            file.writelines(lines)
             file.flush()
             os.fsync(file.fileno())
-        return count
+        path.replace(self.path / REST)
 
     def open_input(self) -> BinaryIO:
         """Raises OSError."""
@@ -131,10 +115,10 @@ class BatchFolder:
         return self.path / f"part-{generation}.jsonl"
 
 
-def remove_folders(data_dir: Path, known: Container[str], age: float) -> None:
+def remove_folders(place: Path, known: Container[str], age: float) -> None:
     """Remove folders that nobody needs and that were last changed so many seconds ago: a process
     was killed before it had stored their batch, or before it removed them itself."""
     with suppress(FileNotFoundError):
-        for entry in os.scandir(data_dir / FOLDER):
+        for entry in os.scandir(place / FOLDER):
             if entry.name not in known and time.time() - entry.stat().st_mtime > age:
                 shutil.rmtree(entry.path, ignore_errors=True)

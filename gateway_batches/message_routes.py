@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -16,8 +17,11 @@ from gateway_core.identity.credentials import own_origin
 from gateway_core.pipeline.client_response import headers_of
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.error_bodies import write_error
+from gateway_files.limits import store_of
 
 from .batch import Batch
+from .batch_file import INPUT, BatchFile
+from .batches import Batches
 from .folder import PIECE
 from .input_rows import LONGEST_ID, add_id, write_rows
 from .output_lines import read_line, result_line
@@ -114,24 +118,33 @@ class MessageBatches(SurfaceRoutes):
         try:
             body = await read_json(request, MessageBatchBody, self.core.max_body, reserve)
             batch = self.new_batch(request, owner, ENDPOINT)
-            total = await asyncio.to_thread(self._write_input, batch, body.requests)
+            batch = await asyncio.to_thread(self._with_input, batch, body.requests)
         finally:
             memory.release(reserved)
-        batch = replace(batch, total=total)
         await self.store(batch)
         return json_answer(self._view(request, batch))
 
-    def _write_input(self, batch: Batch, requests: list[MessageRequest]) -> int:
-        """Raises BadRequest."""
+    def _with_input(self, batch: Batch, requests: list[MessageRequest]) -> Batch:
+        """The batch with its requests, kept as a file of its owner. Raises BadRequest,
+        FileTooLarge, QuotaExceeded."""
         if not requests:
             raise BadRequest("requests must not be empty", param="requests")
-        folder = self.batches.folder(batch.id)
-        folder.make()
+        files, folder = store_of(self.core), self.batches.folder(batch.id)
+        file, record = BatchFile(files, batch, INPUT, "input"), None
         try:
-            return folder.write_input(write_rows(_checked(requests), batch.endpoint))
+            folder.make()
+            for line in write_rows(_checked(requests), batch.endpoint):
+                file.write(line)
+            record = file.finish()
+            assert record is not None
+            folder.take_input(partial(files.copy, record))
         except BaseException:
             folder.remove()
+            file.abandon()
+            if record is not None:
+                files.delete(batch.owner, record.id)
             raise
+        return replace(batch, input_file_id=record.id, total=len(requests))
 
     async def show(self, request: Request, owner: str) -> Response:
         return json_answer(self._view(request, await self.find(request, owner)))
@@ -144,10 +157,8 @@ class MessageBatches(SurfaceRoutes):
         batch = await self.find(request, owner)
         if not batch.is_over:
             raise BadRequest("The batch has not ended; its results are not available yet")
-        parts = await self.batches.store.parts(batch.id)
-        lengths = [(part.generation, part.length) for part in parts]
-        lines = self.batches.folder(batch.id).settled(lengths)
-        return StreamingResponse(_pieces(lines), headers=NO_STORE, media_type=NDJSON)
+        pieces = await result_pieces(self.batches, batch.id)
+        return StreamingResponse(pieces, headers=NO_STORE, media_type=NDJSON)
 
     def _view(self, request: Request, batch: Batch) -> MessageBatchView:
         public = self.core.identity.public_origin
@@ -169,6 +180,13 @@ def _checked(requests: list[MessageRequest]) -> Iterator[tuple[str, Raw]]:
         except ValueError as error:
             raise BadRequest(f"{where}.custom_id: {error}") from None
         yield each.custom_id, each.params
+
+
+async def result_pieces(batches: Batches, batch_id: str) -> AsyncIterator[bytes]:
+    """The results of a batch of messages, as they are sent."""
+    parts = await batches.store.parts(batch_id)
+    lengths = [(part.generation, part.length) for part in parts]
+    return _pieces(batches.folder(batch_id).settled(lengths))
 
 
 async def _pieces(lines: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway_core.pipeline.in_process import WholeResponse
+from .whole_response import WholeResponse
 
 CANCELLED, EXPIRED = "batch_cancelled", "batch_expired"
 _NULL = Raw(b"null")  # A union of Raw and None would decode null only.

@@ -8,7 +8,7 @@ from gateway_core import hookimpl
 from gateway_core.http.operations import Guarded
 from gateway_core.pipeline.plugin_host import Host
 
-from . import completion_routes, message_routes
+from . import completion_routes, message_routes, operator_batches
 from .batches import batches_of
 from .settings import BatchSettings
 
@@ -22,7 +22,12 @@ def register_settings() -> type[BatchSettings]:
 
 @hookimpl
 def register_routes(host: Host) -> list[Guarded]:
-    return [*completion_routes.routes(host.core), *message_routes.routes(host.core)]
+    core = host.core
+    return [
+        *completion_routes.routes(core),
+        *message_routes.routes(core),
+        *operator_batches.routes(core),
+    ]
 
 
 @hookimpl

@@ -8,17 +8,17 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from gateway_files.store import FileStore, FileWriter
+from gateway_files.kept_elsewhere import AnyStore
+from gateway_files.record import FileRecord
 
 from .batch import Batch, BatchError, RowUnderWay, row_id
-from .folder import PIECE, BatchFolder
+from .batch_file import ERRORS, OUTPUT, BatchFile, file_name
+from .folder import BatchFolder
 from .input_rows import Place, RowReader
 from .output_lines import CANCELLED, EXPIRED, error_line, read_line, write_line
 from .runner import Outcome
 from .store import BatchStore, Lease, Part
 
-OUTPUT, ERRORS = "batch_output", "batch_error"
-"""Purposes of the files of results."""
 _UNANSWERED = {
     "cancelled": (CANCELLED, "This request was not executed: the batch was cancelled."),
     "expired": (
@@ -35,7 +35,7 @@ class Finisher:
     def __init__(
         self,
         store: BatchStore,
-        files: FileStore,
+        files: AnyStore,
         lease: Lease,
         folder: BatchFolder,
         longest: int,
@@ -60,6 +60,8 @@ class Finisher:
             await asyncio.to_thread(self._write_rest, batch, rows, *_UNANSWERED[outcome])
         if batch.surface == "completions":
             await self._export(batch, await store.parts(id))
+        else:
+            await self._forget_input(batch)
         await self._end(batch, outcome, now)
         if batch.surface == "completions":
             await asyncio.to_thread(self._folder.remove)
@@ -76,10 +78,18 @@ class Finisher:
     async def fail(self, error: BatchError, now: float) -> None:
         """End a batch that cannot go on. Raises as ``finish`` does."""
         batch = await self._store.get(self._lease.batch_id)
-        if batch is not None and batch.surface == "completions":
+        if batch is not None:
             with suppress(OSError):  # Without its files there is nothing to give.
-                await self._export(batch, await self._store.parts(batch.id))
+                if batch.surface == "completions":
+                    await self._export(batch, await self._store.parts(batch.id))
+                else:
+                    await self._forget_input(batch)
         await self._store.change(self._lease, status="failed", failed_at=now, errors=(error,))
+
+    async def _forget_input(self, batch: Batch) -> None:
+        """Requests that came with their batch no longer count as a file of its owner."""
+        if batch.input_file_id is not None:
+            await asyncio.to_thread(self._files.delete, batch.owner, batch.input_file_id)
 
     async def _end(self, batch: Batch, outcome: Outcome, now: float) -> None:
         change, lease = self._store.change, self._lease
@@ -119,13 +129,13 @@ class Finisher:
     ) -> tuple[str | None, str | None]:
         """The ids of both files; a file without a line is not made."""
         self._remove_earlier(batch)
-        output = _Results(self._files, batch, OUTPUT, "output")
-        errors = _Results(self._files, batch, ERRORS, "error")
+        output = BatchFile(self._files, batch, OUTPUT, "output")
+        errors = BatchFile(self._files, batch, ERRORS, "error")
         try:
             for text in self._folder.settled(parts):
                 has_answer = read_line(text).response is not None
                 (output if has_answer else errors).write(text)
-            return output.finish(), errors.finish()
+            return _id_of(output.finish()), _id_of(errors.finish())
         except BaseException:
             output.abandon()
             errors.abandon()
@@ -143,34 +153,5 @@ class Finisher:
 _ALL = 2**31
 
 
-def file_name(batch: Batch, name: str) -> str:
-    return f"{batch.id}-{name}.jsonl"
-
-
-class _Results:
-    """One file of results, begun with its first line."""
-
-    def __init__(self, files: FileStore, batch: Batch, purpose: str, name: str) -> None:
-        self._files, self._batch, self._purpose, self._name = files, batch, purpose, name
-        self._writer: FileWriter | None = None
-        self._waiting = bytearray()
-
-    def write(self, line: bytes) -> None:
-        if self._writer is None:
-            name = file_name(self._batch, self._name)
-            self._writer = self._files.create(self._batch.owner, name, self._purpose)
-        self._waiting += line
-        if len(self._waiting) >= PIECE:
-            self._writer.write(bytes(self._waiting))
-            self._waiting.clear()
-
-    def finish(self) -> str | None:
-        """The file's id; ``None`` where no line was written."""
-        if self._writer is None:
-            return None
-        self._writer.write(bytes(self._waiting))
-        return self._writer.finish().id
-
-    def abandon(self) -> None:
-        if self._writer is not None:
-            self._writer.abandon()
+def _id_of(record: FileRecord | None) -> str | None:
+    return None if record is None else record.id

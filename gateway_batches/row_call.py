@@ -10,11 +10,11 @@ from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.peers import UNKNOWN, Peer
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.pipeline.in_process import WholeResponse, whole_response
 from gateway_core.pipeline.request_head import EndpointRoute
 from gateway_files.store import LOCAL
 
 from .batch import Batch
+from .whole_response import WholeResponse, whole_response
 
 USUAL_WAIT = 5.0
 """Seconds to wait after a vendor's 429 that does not say how long."""

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 from msgspec import Struct
@@ -115,7 +115,7 @@ class BatchRun:
         status = self.batch.status
         if status == "finalizing":
             return "done"
-        file = await asyncio.to_thread(self.folder.open_input)
+        file = await self._open_input()
         reader = RowReader(file, self.batch.endpoint, self._context.core.max_body)
         try:
             if status == "validating":
@@ -130,6 +130,17 @@ class BatchRun:
             await asyncio.gather(*self._under_way, return_exceptions=True)
             self._context.pace.forget(self.batch.id)
             reader.close()
+
+    async def _open_input(self) -> BinaryIO:
+        """Raises OSError."""
+        opening = asyncio.create_task(asyncio.to_thread(self.folder.open_input))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # A thread cannot be cancelled: what it opens meanwhile is nobody's.
+            with suppress(OSError):
+                (await opening).close()
+            raise
 
     async def _begin_batch(self) -> Status:
         """Check the input, unless that was done."""
@@ -166,15 +177,14 @@ class BatchRun:
             return
         parts = await store.parts(self.batch.id)
         found = await asyncio.to_thread(self._find_lines, parts, rows)
-        settled = [Settled(row, found[row.line]) for row in rows if row.line in found]
-        unanswered = [
-            (row, await asyncio.to_thread(reader.read, row))
-            for row in rows
-            if row.line not in found
-        ]
-        await self._account(unanswered, parts[0].ledger_id)
-        for row, given in unanswered:
-            if row.kills + 1 < MOST_KILLS:
+        under_way = [(row, await asyncio.to_thread(reader.read, row)) for row in rows]
+        # Also those with a line: it may be of a try before the last one.
+        await self._account(under_way, parts[0].ledger_id)
+        settled = list[Settled]()
+        for row, given in under_way:
+            if row.line in found:
+                settled.append(Settled(row, found[row.line]))
+            elif row.kills + 1 < MOST_KILLS:
                 self._left.append((replace(row, tries=row.tries + 1, kills=row.kills + 1), given))
             else:
                 settled.append(Settled(row, self._error(row, given, _KILLS)))

@@ -18,7 +18,7 @@ from secrets import token_hex
 from gateway_core.storage.errors import StorageFull, StorageUnavailable
 from gateway_core.storage.failure_log import FailureLog
 from gateway_core.storage.journal import recover
-from gateway_files.store import FileStore
+from gateway_files.kept_elsewhere import AnyStore
 
 from .batch import Batch, BatchError
 from .folder import BatchFolder, remove_folders
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 class Scheduler:
     """Runs batches in this process, until ``close``."""
 
-    def __init__(self, context: RunContext, files: FileStore) -> None:
+    def __init__(self, context: RunContext, files: AnyStore) -> None:
         self._context, self._files = context, files
         self._name = token_hex(8)
         self._wake = asyncio.Event()
@@ -101,7 +101,7 @@ class Scheduler:
             if self._pausing.get(batch.id, now) > now or (is_full and not is_urgent):
                 continue
             self._pausing.pop(batch.id, None)
-            if not BatchFolder(core.data_dir.path, batch.id).is_here():
+            if not BatchFolder(core.environment.files_path, batch.id).is_here():
                 continue  # Gateways on one database need not share a disk.
             if batch.id not in self._tasks and not self._is_closing:
                 await self._begin(batch, now, is_alone=is_alone)
@@ -112,13 +112,15 @@ class Scheduler:
     async def _begin(self, batch: Batch, now: float, *, is_alone: bool) -> None:
         context = self._context
         lease = await context.store.claim(batch, self._name, now, now + LEASE, is_alone=is_alone)
-        if lease is None:
+        # Its runner may have gone on until the lease was taken from it.
+        current = await context.store.get(batch.id) if lease is not None else None
+        if lease is None or current is None:
             return
         if batch.runner and not is_alone:
             # Its process is gone: what it has journaled belongs to the ledger first.
             await recover(context.core.data_dir.journal, context.core.stores.usage)
-        folder = BatchFolder(context.core.data_dir.path, batch.id)
-        run = self._runs[batch.id] = BatchRun(context, batch, lease, folder)
+        folder = BatchFolder(context.core.environment.files_path, batch.id)
+        run = self._runs[batch.id] = BatchRun(context, current, lease, folder)
         task = self._tasks[batch.id] = asyncio.create_task(self._serve(run))
         task.add_done_callback(lambda _: self._forget(batch.id))
 
@@ -173,9 +175,9 @@ class Scheduler:
 
     async def _clean(self, now: float) -> None:
         """Remove batches that ended long ago, and folders without a batch."""
-        store, data_dir = self._context.store, self._context.core.data_dir.path
+        store, place = self._context.store, self._context.core.environment.files_path
         before = now - self._context.settings().kept_days * DAY
         while await store.remove_ended(before):
             continue
         known = await store.with_files()
-        await asyncio.to_thread(remove_folders, data_dir, known, CLEAN_AFTER)
+        await asyncio.to_thread(remove_folders, place, known, CLEAN_AFTER)

@@ -68,6 +68,15 @@ class BatchPage(Struct, frozen=True):
     has_more: bool
 
 
+class BatchFilter(Struct, frozen=True, kw_only=True):
+    """Which batches of all owners; empty for any."""
+
+    owner: str = ""
+    surface: str = ""
+    status: str = ""
+    """A state, or ``open`` for all that are not over."""
+
+
 class BatchStore:
     """Batches, their rows under way and their parts."""
 
@@ -139,6 +148,42 @@ class BatchStore:
             now=now,
         )
 
+    # What the operator does.
+
+    async def listed(
+        self, which: BatchFilter, *, limit: int, offset: int
+    ) -> tuple[list[Batch], int]:
+        """A page of the batches of all owners, newest first, and how many there are."""
+        columns = {"owner": which.owner, "surface": which.surface, "status": which.status}
+        if which.status == "open":
+            del columns["status"]
+        values = {name: value for name, value in columns.items() if value}
+        conditions = [f"{name} = :{name}" for name in values]
+        if which.status == "open":
+            conditions.append(_IS_OPEN)
+        where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+        rows = await self._database.fetch(
+            f"SELECT * FROM batches {where} "
+            "ORDER BY created_at DESC, id DESC LIMIT :limit OFFSET :offset",
+            limit=limit,
+            offset=offset,
+            **values,
+        )
+        counted = await self._database.fetch(
+            f"SELECT count(*) AS total FROM batches {where}", **values
+        )
+        return [read_batch(row) for row in rows], counted[0]["total"]
+
+    async def remove(self, batch_id: str) -> bool:
+        """Remove a batch that is over; false for any other."""
+        async with self._database.transaction() as transaction:
+            ended = await transaction.fetch(
+                f"SELECT id FROM batches WHERE id = :id AND NOT {_IS_OPEN}", id=batch_id
+            )
+            if ended:
+                await _remove(transaction, [batch_id])
+        return bool(ended)
+
     # What schedulers do.
 
     async def waiting(self, now: float, runner: str, *, is_alone: bool) -> list[Batch]:
@@ -203,14 +248,9 @@ class BatchStore:
                 before=before,
                 most=most,
             )
-            ids = [{"id": row["id"]} for row in rows]
-            for table, column in (
-                ("batch_rows", "batch_id"),
-                ("batch_parts", "batch_id"),
-                ("batches", "id"),
-            ):
-                await transaction.execute_many(f"DELETE FROM {table} WHERE {column} = :id", ids)
-        return [row["id"] for row in rows]
+            ids = [row["id"] for row in rows]
+            await _remove(transaction, ids)
+        return ids
 
     async def with_files(self) -> set[str]:
         """The batches whose working files are needed: open ones, and those of messages, whose
@@ -269,13 +309,18 @@ class BatchStore:
         return status
 
     async def retry(self, lease: Lease, row: RowUnderWay) -> None:
-        """Note that a row is about to be sent once more."""
-        await self._database.execute(
-            "UPDATE batch_rows SET tries = :tries WHERE batch_id = :id AND line = :line",
-            id=lease.batch_id,
-            line=row.line,
-            tries=row.tries,
-        )
+        """Note that a row is about to be sent once more. Raises LeaseLost."""
+        async with self._database.transaction() as transaction:
+            if not await transaction.execute(
+                f"UPDATE batches SET runner = :runner WHERE {_MINE}", **lease.values
+            ):
+                raise LeaseLost
+            await transaction.execute(
+                "UPDATE batch_rows SET tries = :tries WHERE batch_id = :id AND line = :line",
+                id=lease.batch_id,
+                line=row.line,
+                tries=row.tries,
+            )
 
     async def change(self, lease: Lease, where: str = "", **columns: Any) -> bool:
         """Set columns, if ``where`` holds; false when it does not. Raises LeaseLost."""
@@ -296,6 +341,16 @@ class BatchStore:
 def _free(is_alone: bool) -> str:
     """Whether no other living process may write to a batch."""
     return "1 = 1" if is_alone else "(runner IN ('', :runner) OR leased_until <= :now)"
+
+
+async def _remove(transaction: Statements, batch_ids: Sequence[str]) -> None:
+    ids = [{"id": each} for each in batch_ids]
+    for table, column in (
+        ("batch_rows", "batch_id"),
+        ("batch_parts", "batch_id"),
+        ("batches", "id"),
+    ):
+        await transaction.execute_many(f"DELETE FROM {table} WHERE {column} = :id", ids)
 
 
 async def _write_rows(transaction: Statements, lease: Lease, step: Step) -> None:

@@ -18,6 +18,7 @@ from gateway_core.contracts.errors import (
     GatewayError,
     LimitExceeded,
     NotFound,
+    Unavailable,
     UnsupportedMedia,
 )
 from gateway_core.http.operations import Guarded, guarded
@@ -89,6 +90,10 @@ class SurfaceRoutes:
                 return self._refusal(error, request)
             except ClientGone:
                 return Response(status_code=CLIENT_GONE)
+            except OSError:
+                log.exception("request %s failed to %s", request_id_of(request), purpose)
+                unavailable = Unavailable("The files cannot be read or written now")
+                return self._refusal(unavailable, request)
             except Exception:
                 log.exception("request %s failed to %s", request_id_of(request), purpose)
                 return self._refusal(GatewayError("Request failed"), request)

@@ -6,6 +6,7 @@ load without a web framework.
 
 from typing import TYPE_CHECKING, Any
 
+from .contracts.answer_filter import AnswerCheck, AnswerFilter, StopAnswer
 from .contracts.asgi import (
     ON_DISCONNECT,
     ON_STOP,
@@ -61,17 +62,24 @@ from .contracts.exchange import (
     BodyParts,
     Exchange,
     FileContent,
+    Lasting,
     ServiceExchange,
+    Socket,
+    SocketClosed,
+    SocketTransport,
     Step,
     Transport,
     UpstreamRequest,
     UpstreamResponse,
 )
+from .contracts.file_contents import ContentReader, ContentWriter, FileContents
 from .contracts.interceptor import Interceptor
 from .contracts.kinds import Kind
 from .contracts.model import Model
 from .contracts.native import Operation, Resource
+from .contracts.observation import Observation
 from .contracts.provider import (
+    AccountField,
     Adapter,
     Auth,
     Call,
@@ -94,6 +102,13 @@ from .contracts.seal import (
     unseal_id,
 )
 from .contracts.server import Server, ServerLimits, ServerOptions, ServerSpec, TlsCertificate
+from .contracts.shared_state import (
+    AccountRest,
+    AccountScore,
+    LimitReached,
+    SharedLimits,
+    SharedState,
+)
 from .contracts.sockets import (
     SocketEvent,
     SocketReader,
@@ -131,7 +146,12 @@ __all__ = [
     "REPEATED_HEAD",
     "REPLY",
     "Access",
+    "AccountField",
+    "AccountRest",
+    "AccountScore",
     "Adapter",
+    "AnswerCheck",
+    "AnswerFilter",
     "Answered",
     "AnyPart",
     "Auth",
@@ -143,6 +163,8 @@ __all__ = [
     "Citation",
     "CitationAdded",
     "ClientSide",
+    "ContentReader",
+    "ContentWriter",
     "Conversation",
     "Counting",
     "Credential",
@@ -151,6 +173,7 @@ __all__ = [
     "Exchange",
     "Executor",
     "FileContent",
+    "FileContents",
     "Finish",
     "Foreign",
     "FormPart",
@@ -162,10 +185,13 @@ __all__ = [
     "Interceptor",
     "KeepAlive",
     "Kind",
+    "Lasting",
+    "LimitReached",
     "Losses",
     "Media",
     "Model",
     "OAuth",
+    "Observation",
     "Operation",
     "Output",
     "PartEnded",
@@ -190,11 +216,17 @@ __all__ = [
     "ServerSpec",
     "Service",
     "ServiceExchange",
+    "SharedLimits",
+    "SharedState",
+    "Socket",
+    "SocketClosed",
     "SocketEvent",
     "SocketReader",
     "SocketService",
+    "SocketTransport",
     "Spent",
     "Step",
+    "StopAnswer",
     "StreamEvent",
     "StreamReader",
     "StreamWriter",

@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from typing import Any, Self
 
@@ -27,7 +27,7 @@ from .config.environment import Environment
 from .config.unsupported import check_supported
 from .contracts.provider import Credential
 from .http.app import App
-from .http.operations import Guarded, RouteOperation
+from .http.operations import Deferred, Guarded, RouteOperation
 from .http.plugin_sandbox import fenced
 from .identity.access import Access
 from .identity.credentials import Identity, cli_token
@@ -42,9 +42,11 @@ from .metering.request_log import Extent, RequestLog, extent
 from .metering.shared_spending import SharedSpending
 from .pipeline.body_memory import BodyMemory
 from .pipeline.context import Collaborators, RuntimeState
+from .pipeline.filtering import NoFiltering
 from .pipeline.interceptors import Interceptors
 from .pipeline.plugin_host import Hosts
-from .plugins import Loaded, Problem, manifest, registry
+from .pipeline.request_run import RequestRun
+from .plugins import Loaded, PluginSettings, Problem, manifest, registry
 from .plugins.guard import PluginFailed
 from .plugins.lifespans import Lifespan
 from .plugins.registry import Registry
@@ -62,6 +64,7 @@ from .storage.errors import StorageFull, StorageUnavailable
 from .storage.journal import Journal, recover
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
+from .storage.stores.usage import UsageRecord
 from .upstream.egress_policy import EgressPolicy
 from .upstream.proxies import environment_proxy
 from .upstream.reachability import Reachability
@@ -78,9 +81,10 @@ waits to be sent, that makes less than 256 KiB."""
 class Gateway:
     """A running gateway: ``app`` is ASGI, ``core`` its collaborators."""
 
-    def __init__(self, core: Collaborators, app: App) -> None:
+    def __init__(self, core: Collaborators, app: App, loaded: Loaded) -> None:
         self.core = core
         self.app = app
+        self._loaded = loaded
 
     @classmethod
     @asynccontextmanager
@@ -94,6 +98,7 @@ class Gateway:
         listens_on: frozenset[tuple[str, int]] = frozenset(),
         clock: Callable[[], float] = time.time,
         shares_data: bool = False,
+        is_locked: bool = False,
         network: Network | None = None,
     ) -> AsyncIterator[Self]:
         """Open a gateway and close it again.
@@ -102,13 +107,14 @@ class Gateway:
         ``plugin_settings`` holds settings by plugin, which win over the stored ones.
         ``listens_on`` holds the addresses the gateway is served on, which it then never calls
         itself. ``shares_data`` says that whoever started this process keeps other gateways out
-        of the data directory, and several processes use it. ``network`` carries every request
+        of the data directory, and several processes use it; ``is_locked`` says the first of these
+        alone. ``network`` carries every request
         to a vendor; the caller closes it. Raises StartRefused when the data directory or the
         database cannot be used; a broken plugin never stops anything.
         """
         async with AsyncExitStack() as stack:
             data_dir = DataDir(environment.data_path)
-            if not shares_data:
+            if not (shares_data or is_locked):
                 stack.enter_context(data_dir)
             loaded = plugins.load(
                 allowed=frozenset(environment.load_plugins),
@@ -125,7 +131,19 @@ class Gateway:
                     network=network,
                 )
             routes = await _extensions(stack, core, loaded)
-            yield cls(core, App(core, routes))
+            yield cls(core, App(core, routes), loaded)
+
+    def announce(self, address: str, *, browser: bool, tray: bool) -> None:
+        """Call the hook ``listening`` of every plugin."""
+        problems: list[Problem] = []
+        event = {"address": address, "browser": browser, "tray": tray}
+
+        def arguments(plugin: str) -> Mapping[str, object]:
+            return {**event, **self.core.plugin_settings.given(plugin)}
+
+        plugins.replies(self._loaded.manager.hook.listening, problems, arguments)
+        if problems:
+            self.core.amend(partial(registry.with_problems, problems=problems))
 
 
 async def _collaborators(
@@ -144,21 +162,19 @@ async def _collaborators(
 
     What needs something that is built later gets a function that looks it up.
     """
-    stores = await open_stores(data_dir, environment, clock=clock)
+    stores = await open_stores(data_dir, environment, clock=clock, shares_data=shares_data)
     stack.push_async_callback(stores.close)
     await recover(data_dir.journal, stores.usage)
     stored = await stores.plugin_settings.all()
     settings = plugins.settings_of(loaded, environment.variables, program, stored)
-    limit, trusted = environment.plugin_timeout_ms / 1000, frozenset(environment.trust_plugins)
-    built = registry.build(loaded, settings, trusted=trusted, limit=limit)
-    check_supported(environment.variables, variables_read(built.providers.values()))
-    await adopt(stores.connections, built.providers.values(), environment)
+    built = await _registry(environment, stores, loaded, settings)
 
     prices = Prices(clock)
     keys = _key_table(environment, data_dir, stores)
     proxy = environment_proxy(environment)
     loader = SnapshotLoader(stores, built, prices, settings, keys, proxy)
-    state = RuntimeState(snapshot=await loader.load())
+    filtering = NoFiltering() if built.answer_filters else None
+    state = RuntimeState(snapshot=await loader.load(), filtering=filtering)
     if network is None:
         network = Network(_limits(environment), refuse=listens_on)
         stack.push_async_callback(network.aclose)
@@ -193,9 +209,13 @@ async def _collaborators(
     spent = stores.key_usage.spent
     if shares_data:
         spent = SharedSpending(stores.key_usage, data_dir.journal, journal.name).spent
-    limits = KeyLimits(spent, lambda: ledger.paused(), lambda: ledger.unwritten(), clock)
+    shared = built.shared_state
+    limits = KeyLimits(
+        spent, lambda: ledger.paused(), lambda: ledger.unwritten(), clock, shared=shared
+    )
     observe = interceptors.after if installed else None
-    ledger = Ledger(stores.usage.insert_many, journal, prices, observe, count=limits.record)
+    count, run_type = _followed(built, limits)
+    ledger = Ledger(stores.usage.insert_many, journal, prices, observe, count=count)
     request_log = RequestLog(stores.request_details, extent_of_log)
     await request_log.refresh()
     sessions = Sessions(
@@ -204,7 +224,7 @@ async def _collaborators(
         clock,
         lambda: state.snapshot.ended_sessions,
     )
-    cooldowns = Cooldowns(environment, clock)
+    cooldowns = Cooldowns(environment, clock, None if shared is None else shared.publish)
     cooldowns.recall(chain.from_iterable(state.snapshot.accounts.values()))
     writer = CooldownWriter(cooldowns, stores.connections.note)
     core = Collaborators(
@@ -215,7 +235,7 @@ async def _collaborators(
         network=network,
         cooldowns=cooldowns,
         round_robin=RoundRobin(),
-        provider_limits=ProviderLimits(),
+        provider_limits=ProviderLimits(shared=shared),
         order=MemberOrder(cooldowns, time.monotonic, random.Random()),  # spreads load, no secret
         ledger=ledger,
         prices=prices,
@@ -234,12 +254,14 @@ async def _collaborators(
         egress_policy=egress_policy,
         reachability=Reachability(network),
         interceptors=interceptors,
+        new_run=run_type(RequestRun),
+        run_type=run_type,
         plugin_settings=settings,
         clock=clock,
         new_id=RequestIds(),
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,
-        manifest=manifest.document(built.providers.values()),
+        manifest=cache(lambda: manifest.document(built.providers.values())),
         shares_data=shares_data,
         amend=amend,
         refresh=refresh,
@@ -248,6 +270,41 @@ async def _collaborators(
     following = asyncio.create_task(loader.follow(lambda: state.snapshot, refresh))
     stack.push_async_callback(_cancel, following, asyncio.create_task(writer.follow()))
     return core
+
+
+async def _registry(
+    environment: Environment, stores: Stores, loaded: Loaded, settings: PluginSettings
+) -> Registry:
+    """What the plugins bring, with the accounts that variables describe."""
+    limit, trusted = environment.plugin_timeout_ms / 1000, frozenset(environment.trust_plugins)
+    built = registry.build(loaded, settings, trusted=trusted, limit=limit)
+    check_supported(environment.variables, variables_read(built.providers.values()))
+    await adopt(stores.connections, built.providers.values(), environment)
+    return built
+
+
+def _followed(
+    built: Registry, limits: KeyLimits
+) -> tuple[Callable[[UsageRecord], None], Callable[[type[Any]], type[Any]]]:
+    """What counts a row, and the class of runs that takes the place of another."""
+    observation = built.observation
+    if observation is None:
+        return limits.record, _same
+    return _both(limits.record, observation.record), observation.run_type
+
+
+def _same(run_type: type[Any]) -> type[Any]:
+    return run_type
+
+
+def _both(
+    first: Callable[[UsageRecord], None], then: Callable[[UsageRecord], None]
+) -> Callable[[UsageRecord], None]:
+    def record(row: UsageRecord) -> None:
+        first(row)
+        then(row)
+
+    return record
 
 
 def _credentials(snapshot: ConfigSnapshot) -> Iterator[Credential]:
@@ -289,7 +346,9 @@ def _limits(environment: Environment) -> TransportLimits:
     )
 
 
-async def _extensions(stack: AsyncExitStack, core: Collaborators, loaded: Loaded) -> list[Guarded]:
+async def _extensions(
+    stack: AsyncExitStack, core: Collaborators, loaded: Loaded
+) -> list[Guarded | Deferred]:
     """Begin what plugins run beside the gateway, and give their routes.
 
     A plugin that fails here has no routes; what it brought before stays.
@@ -297,8 +356,15 @@ async def _extensions(stack: AsyncExitStack, core: Collaborators, loaded: Loaded
     hosts = Hosts(core, _trusted(core, loaded))
     problems: list[Problem] = []
     routes = list(_routes(loaded, core, hosts, problems))
-    hook = loaded.manager.hook.lifespan
-    for plugin, context in plugins.replies(hook, problems, partial(_given, core, hosts)):
+    hook, installed = loaded.manager.hook.lifespan, core.snapshot.registry
+    contexts = plugins.replies(hook, problems, partial(_given, core, hosts))
+    if installed.shared_state is not None:
+        connecting = installed.shared_state.connect(core.cooldowns.adopt)
+        contexts.insert(0, (installed.shared_state_plugin, connecting))
+    if installed.observation is not None:
+        plugin = installed.observation_plugin
+        contexts.append((plugin, installed.observation.running(hosts.of(plugin))))
+    for plugin, context in contexts:
         lifespan = Lifespan(plugin, context)
         stack.push_async_callback(lifespan.leave)
         try:
@@ -334,19 +400,24 @@ def _given(core: Collaborators, hosts: Hosts, plugin: str) -> Mapping[str, objec
 
 def _routes(
     loaded: Loaded, core: Collaborators, hosts: Hosts, problems: list[Problem]
-) -> Iterator[tuple[str, Guarded]]:
+) -> Iterator[tuple[str, Guarded | Deferred]]:
     """The plugins' routes. One that does not say who may use it is left out, and told."""
     hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)
     arguments, limit = partial(_given, core, hosts), core.environment.plugin_timeout_ms / 1000
     for name, route in plugins.answers(hook, problems, arguments, limit=limit):
+        is_trusted = name in trusted
         try:
-            is_sound = _is_sound(route)
-            served = route if name in trusted or not is_sound else fenced(name, route)
+            is_sound = (is_trusted and isinstance(route, Deferred)) or _is_sound(route)
+            served = route if is_trusted or not is_sound else fenced(name, route)
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # the route is the plugin's
             message = f"a route is not served: reading it raised {type(error).__name__}"
             plugins.report(problems, Problem(name, message))
             continue
         if is_sound:
+            if not is_trusted and route.page:
+                message = f"its page {route.page!r} is not shown: it would run with the operator's"
+                message += " session. GATEWAY_TRUST_PLUGINS can name the plugin."
+                plugins.report(problems, Problem(name, message))
             yield name, served
         else:
             message = f"a route that is not Guarded is not served: {type(route).__name__}"
@@ -359,5 +430,6 @@ def _is_sound(route: object) -> bool:
         and isinstance(route.route, BaseRoute)
         and isinstance(route.access, Access)
         and isinstance(route.operations, tuple)
+        and isinstance(route.page, str)
         and all(isinstance(each, RouteOperation) for each in route.operations)
     )

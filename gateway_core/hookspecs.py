@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     import click
     from msgspec import Struct
 
+    from .contracts.answer_filter import AnswerFilter
+    from .contracts.file_contents import FileContents
     from .contracts.interceptor import Interceptor
+    from .contracts.observation import Observation
     from .contracts.provider import ProviderSpec
     from .contracts.server import ServerSpec
+    from .contracts.shared_state import SharedState
     from .contracts.wire import WireFormat
     from .http.operations import Guarded
     from .pipeline.plugin_host import Host
@@ -65,12 +69,46 @@ def register_interceptors(settings: Struct | None) -> Iterable[Interceptor]:
 
 
 @hookspec
+def register_answer_filters(settings: Struct | None) -> Iterable[AnswerFilter]:
+    """Objects that look at answers of chat models before their clients get them.
+
+    Called after interceptors. With none installed the path costs nothing.
+    """
+
+
+@hookspec
+def register_observation(settings: Struct | None) -> Iterable[Observation]:
+    """What follows every request, for telemetry: see ``gateway_observing``.
+
+    Called after answer filters, and only plugins that come with the gateway or that an operator
+    trusts are heard. The first one is used; a second one is a recorded problem.
+    """
+
+
+@hookspec
 def register_servers(settings: Struct | None) -> Iterable[ServerSpec]:
     """HTTP servers that ``model-gateway`` can serve with.
 
-    Called after interceptors. ``--server`` chooses one by its name; without it the
+    Called after observation. ``--server`` chooses one by its name; without it the
     first one serves, and hypercorn where there is none. Of two servers with one name the
     first stays; the other is a recorded problem that names both plugins.
+    """
+
+
+@hookspec
+def register_shared_state(settings: Struct | None) -> Iterable[SharedState]:
+    """Where several gateways that serve as one count limits and keep rests of accounts together.
+
+    Called after servers. An empty list leaves each process to count for itself. The
+    first one is used; a second one is a recorded problem.
+    """
+
+
+@hookspec
+def register_file_contents(settings: Struct | None) -> Iterable[FileContents]:
+    """Where the contents of clients' files are kept, in the place of a folder.
+
+    Called after shared state. An empty list leaves them in the folder; a second one is a problem.
     """
 
 
@@ -92,6 +130,15 @@ def lifespan(host: Host, settings: Struct | None) -> AbstractAsyncContextManager
     """Entered when the gateway opens and left, in reverse order, when it closes.
 
     ``host`` is what ``register_routes`` gets.
+    """
+
+
+@hookspec
+def listening(settings: Struct | None, address: str, browser: bool, tray: bool) -> None:
+    """Called once ``model-gateway`` listens, in the one process that has printed so.
+
+    ``address`` is the scheme, host and port for this machine. ``browser`` is true when a person
+    at a desktop may be shown a page, ``tray`` when they wish for an icon there.
     """
 
 

@@ -4,10 +4,12 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cached_property
 from typing import Any
 
 from starlette.requests import Request
 
+from gateway_administration.stores import AdminStores, admin_stores_on
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.identity.caller import Caller
@@ -18,6 +20,7 @@ from gateway_core.storage.stores import Stores
 
 from .audit_detail import Row, changes_of, name_of
 from .login.state import LoginState
+from .usage.ledger.reports import UsageReports
 
 
 class AdminContext:
@@ -27,7 +30,7 @@ class AdminContext:
         self, core: Collaborators, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self.core = core
-        self.login = LoginState(core, monotonic)
+        self._monotonic = monotonic
         self._writing = asyncio.Lock()
 
     @property
@@ -38,6 +41,20 @@ class AdminContext:
     @property
     def stores(self) -> Stores:
         return self.core.stores
+
+    @cached_property
+    def own_stores(self) -> AdminStores:
+        """What the gateway does not read while it serves, and writing what it reads."""
+        return admin_stores_on(self.core.stores, clock=self.core.clock)
+
+    @cached_property
+    def login(self) -> LoginState:
+        return LoginState(self.core, self.own_stores, self._monotonic)
+
+    @cached_property
+    def reports(self) -> UsageReports:
+        """What the ledger says."""
+        return UsageReports(self.stores.database, self.stores.usage)
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:

@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from gateway_administration.stores.renames import Renaming
 from gateway_core.contracts.errors import Conflict
-from gateway_core.identity.globs import remainders
 from gateway_core.identity.policy import LONGEST_PATTERN, MOST_PATTERNS
 from gateway_core.routing.snapshot import ConfigSnapshot
-from gateway_core.storage.stores.renames import Renaming
+
+from .glob_remainders import remainders
 
 
 class PrefixRenaming(Struct, frozen=True, kw_only=True):

@@ -1,10 +1,8 @@
 """Sends the content of a file, or a part of it, as fast as the client takes it."""
 
-import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from urllib.parse import quote
 
 from starlette.requests import ClientDisconnect, Request
@@ -12,14 +10,16 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from gateway_core.contracts.errors import GatewayError
+from gateway_core.contracts.file_contents import ContentReader
 
 from .ranges import Span, has_tag, wanted
 from .record import FileRecord
-from .threads import run
+from .threads import run, run_whole
 
 PIECE = 64 * 1024
 """Bytes that are read, and held for a slow client."""
 BINARY = "application/octet-stream"
+Open = Callable[[FileRecord, Span], ContentReader]
 
 
 class ContentChanged(GatewayError):
@@ -30,8 +30,9 @@ class ContentChanged(GatewayError):
     code = "precondition_failed"
 
 
-async def content_answer(request: Request, record: FileRecord, path: Path) -> Response:
-    """The answer to GET or HEAD. Raises Unsatisfiable, ContentChanged, FileNotFoundError."""
+async def content_answer(request: Request, record: FileRecord, open_part: Open) -> Response:
+    """The answer to GET or HEAD. Raises Unsatisfiable, ContentChanged, OSError and, for one that is
+    deleted meanwhile, FileNotFoundError. ``open_part`` blocks."""
     # The content of an id never changes, so the id is a strong tag of it.
     tag = f'"{record.id}"'
     headers = {
@@ -45,34 +46,29 @@ async def content_answer(request: Request, record: FileRecord, path: Path) -> Re
         raise ContentChanged("The file is not the one that If-Match names")
     if has_tag(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
-    descriptor = await run(partial(os.open, path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
-    try:
-        size = os.fstat(descriptor).st_size
-        # Section 14.2: a range counts for GET only.
-        if request.method == "HEAD":
-            headers["content-length"] = str(size)
-            return Response(headers=headers, media_type=BINARY)
-        asked, if_range = request.headers.get("range"), request.headers.get("if-range")
-        span = wanted(asked, if_range, tag, size)
-        response = Download(descriptor, span, size, headers)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return response
+    # Section 14.2: a range counts for GET only.
+    if request.method == "HEAD":
+        headers["content-length"] = str(record.bytes)
+        return Response(headers=headers, media_type=BINARY)
+    asked, if_range = request.headers.get("range"), request.headers.get("if-range")
+    span = wanted(asked, if_range, tag, record.bytes)
+    whole = Span(0, record.bytes)
+    reader = await run(partial(open_part, record, span or whole))
+    return Download(reader, span, record.bytes, headers)
 
 
 class Download(StreamingResponse):
-    """Owns the descriptor that it reads from."""
+    """Owns the reader of a content."""
 
     def __init__(
-        self, descriptor: int, span: Span | None, size: int, headers: dict[str, str]
+        self, reader: ContentReader, span: Span | None, size: int, headers: dict[str, str]
     ) -> None:
         begin, end = span or Span(0, size)
         headers["content-length"] = str(end - begin)
         if span is not None:
             headers["content-range"] = f"bytes {begin}-{end - 1}/{size}"
-        self._descriptor = descriptor
-        self._source = _pieces(descriptor, Span(begin, end))
+        self._reader = reader
+        self._source = _pieces(reader, end - begin)
         super().__init__(self._source, 206 if span else 200, headers, BINARY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,14 +77,13 @@ class Download(StreamingResponse):
                 await super().__call__(scope, receive, send)
         finally:
             await self._source.aclose()
-            os.close(self._descriptor)
+            self._reader.close()
 
 
-async def _pieces(descriptor: int, span: Span) -> AsyncGenerator[bytes, None]:
-    begin, end = span
-    while begin < end:
-        piece = await run(partial(os.pread, descriptor, min(PIECE, end - begin), begin))
+async def _pieces(reader: ContentReader, left: int) -> AsyncGenerator[bytes, None]:
+    while left:
+        piece = await run_whole(partial(reader.read, PIECE))
         if not piece:
             raise RuntimeError("the content of a file is shorter than it was")
-        begin += len(piece)
+        left -= len(piece)
         yield piece

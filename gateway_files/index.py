@@ -5,7 +5,8 @@ another one its names are compared, and only new records are read.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,8 +91,16 @@ class Index:
         """The files of an owner, by their ids."""
         return self._files.get(owner, {})
 
+    def all(self) -> Iterator[FileRecord]:
+        """The files of every owner."""
+        return chain.from_iterable(files.values() for files in self._files.values())
+
     def usage(self, owner: str) -> Usage:
         return self._usage.get(owner, NOTHING)
+
+    def usages(self) -> Mapping[str, Usage]:
+        """What each owner of files has."""
+        return dict(self._usage)
 
     def expired(self, now: float) -> list[FileRecord]:
         return [record for record in self._expiring.values() if record.is_expired(now)]

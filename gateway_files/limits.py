@@ -1,22 +1,33 @@
 """What the files of an owner may take, and the one store of a running gateway."""
 
+from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from gateway_core.pipeline.context import Collaborators
 
-from .store import FileLimits, FileStore
+from .exclusion import exclusion_of
+from .kept_elsewhere import AnyStore, KeptElsewhere
+from .store import FileStore
+from .unfinished import FileLimits
 
-_stores: WeakValueDictionary[int, FileStore] = WeakValueDictionary()
+_stores: WeakValueDictionary[int, AnyStore] = WeakValueDictionary()
 """By the identity of their gateway, which lives as long as its store does."""
 
 
-def store_of(core: Collaborators) -> FileStore:
+def store_of(core: Collaborators) -> AnyStore:
     """The store of a gateway, the same for everything in it. Raises OSError."""
     store = _stores.get(id(core))
     if store is None:
-        store = FileStore(core.data_dir.path, lambda: limits_of(core), core.clock)
-        _stores[id(core)] = store
+        store = _stores[id(core)] = open_store(core, lambda: limits_of(core))
     return store
+
+
+def open_store(core: Collaborators, limits: Callable[[], FileLimits]) -> AnyStore:
+    """A store of the gateway's files; to be called in the event loop. Raises OSError."""
+    contents = core.snapshot.registry.file_contents
+    if contents is not None:
+        return KeptElsewhere(contents, core.stores.database, limits, core.clock)
+    return FileStore(core.environment.files_path, limits, core.clock, exclusion_of(core))
 
 
 def limits_of(core: Collaborators) -> FileLimits:

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from gateway_core import hookimpl
+from gateway_core.contracts.errors import GatewayError
 from gateway_core.http.operations import Guarded
 from gateway_core.pipeline.plugin_host import Host
 
-from . import routes
+from . import operator_files, routes
+from .kept_elsewhere import AnyStore
 from .limits import store_of
-from .store import FileStore
 from .threads import run
 
 GATEWAY_PROTOCOL = 1
@@ -22,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @hookimpl
 def register_routes(host: Host) -> list[Guarded]:
-    return routes.routes(host.core)
+    return [*routes.routes(host.core), *operator_files.routes(host.core)]
 
 
 @hookimpl
@@ -34,7 +35,10 @@ def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
 async def swept(host: Host) -> AsyncIterator[None]:
     """Remove leftovers now, and expired files from time to time until the block ends."""
     store = store_of(host.core)
-    await run(store.clean)
+    try:
+        await run(store.clean)
+    except (OSError, GatewayError) as error:  # That is no reason not to start.
+        log.warning("what is left over of files is removed later: %s", error)
     task = asyncio.create_task(_remove_expired(store))
     try:
         yield
@@ -44,10 +48,12 @@ async def swept(host: Host) -> AsyncIterator[None]:
             await task
 
 
-async def _remove_expired(store: FileStore) -> None:
+async def _remove_expired(store: AnyStore) -> None:
     while True:
         try:
             await run(store.remove_expired)
         except OSError:
             log.exception("expired files could not be removed")
+        except GatewayError as error:
+            log.warning("expired files could not be removed: %s", error)
         await asyncio.sleep(CHECK_EVERY)

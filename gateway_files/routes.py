@@ -19,9 +19,9 @@ from gateway_core.pipeline.exchanges import encode_losses
 from .client_routes import client_route
 from .content import BINARY, content_answer
 from .ids import check_id
+from .kept_elsewhere import AnyStore
 from .limits import limits_of, store_of
 from .record import FileRecord
-from .store import FileStore
 from .threads import run
 from .upload import PURPOSE, Uploads
 from .views import FileDeleted, FileList, FileView, show_deleted, show_file, show_list
@@ -81,7 +81,7 @@ class Files:
         self._core = core
 
     @cached_property
-    def _store(self) -> FileStore:
+    def _store(self) -> AnyStore:
         return store_of(self._core)
 
     @cached_property
@@ -125,7 +125,7 @@ class Files:
     async def content(self, request: Request, owner: str) -> Response:
         record = await self._find(request, owner)
         try:
-            return await content_answer(request, record, self._store.path(record))
+            return await content_answer(request, record, self._store.open)
         except FileNotFoundError:  # Deleted in between.
             raise missing(record.id) from None
 

@@ -1,7 +1,7 @@
 """Files on disk: each has a folder with its content and its record.
 
 ```text
-DATA_DIR/files/                            0700
+FILES_DIR/files/                           0700
   <id>/{content,meta.json}                 a file, complete from its first moment
   .parts/<random>/content                  one that is being written, and locked by who writes it
   .lock                                    held for the moment in which a file comes or goes
@@ -16,15 +16,15 @@ start. Several processes may have a store of the same folder.
 import os
 import shutil
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from gateway_core.config.data_dir import (
     PRIVATE_DIRECTORY,
@@ -33,27 +33,24 @@ from gateway_core.config.data_dir import (
     sync_directory,
 )
 
-from .errors import FileTooLarge, QuotaExceeded
+from .disk import DiskReader
+from .errors import QuotaExceeded
 from .ids import SortableIds, is_id
-from .index import Index, State
+from .index import Index, State, Usage
+from .ranges import Span
 from .record import CONTENT, META, FileRecord, read_record
+from .unfinished import FileLimits, UnfinishedFile
 
 FOLDER = "files"
-"""Below the data directory."""
+"""Below the folder for files and batches."""
 LOCK, CHANGES = ".lock", ".changes"
+LEFT_BEHIND = 3600.0
+"""Seconds after which a part is not being written any more by another machine."""
 LOCAL = "local"
 """The owner of files of callers without a key."""
 
 
-class FileLimits(Struct, frozen=True, kw_only=True):
-    """What an owner may have."""
-
-    largest: int
-    """Bytes of one file."""
-    quota: int
-    """Bytes of all of them."""
-    most: int
-    """Files."""
+Exclusion = Callable[[], AbstractContextManager[None]]
 
 
 class Page(NamedTuple):
@@ -67,13 +64,19 @@ class FileStore:
     """The files of all owners. Its methods block for the disk, and may be called by any thread."""
 
     def __init__(
-        self, data_dir: Path, limits: Callable[[], FileLimits], clock: Callable[[], float]
+        self,
+        place: Path,
+        limits: Callable[[], FileLimits],
+        clock: Callable[[], float],
+        exclusion: Exclusion | None = None,
     ) -> None:
-        """Make the folder, if it is not there. Raises OSError."""
-        self._folder = data_dir / FOLDER
+        """Make the folder in that place, if it is not there. ``exclusion`` keeps stores of other
+        machines out, in any thread but the event loop's. Raises OSError."""
+        self._folder = place / FOLDER
         self._parts = self._folder / ".parts"
         for folder in (self._folder, self._parts):
-            folder.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+            folder.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        self._exclusion = exclusion
         self._limits, self._clock = limits, clock
         self._ids = SortableIds(clock)
         self._index = Index(self._folder)
@@ -83,16 +86,47 @@ class FileStore:
 
     def find(self, owner: str, file_id: str) -> FileRecord | None:
         """A file of this owner; ``None`` for another one's, too."""
+        record = self.get(file_id)
+        return None if record is None or record.owner != owner else record
+
+    def get(self, file_id: str) -> FileRecord | None:
+        """A file, whoever owns it."""
         if not is_id(file_id):
             return None
         record = read_record(self._folder / file_id)
-        if record is None or record.owner != owner or record.is_expired(self._clock()):
-            return None
-        return record
+        return None if record is None or record.is_expired(self._clock()) else record
+
+    def all(self) -> list[FileRecord]:
+        """The files of every owner, newest first."""
+        now = self._clock()
+        with self._threads:
+            self._sync()
+            records = [record for record in self._index.all() if not record.is_expired(now)]
+        records.sort(key=_by_id, reverse=True)
+        return records
+
+    def usages(self) -> Mapping[str, Usage]:
+        """What each owner has. An expired file counts until it is removed."""
+        with self._threads:
+            self._sync()
+            return self._index.usages()
 
     def path(self, record: FileRecord) -> Path:
         """Where its content is. An open content stays readable when the file is deleted."""
         return self._folder / record.id / CONTENT
+
+    def open(self, record: FileRecord, span: Span) -> DiskReader:
+        """A part of its content. Raises FileNotFoundError, OSError."""
+        return DiskReader(self.path(record), span)
+
+    def copy(self, record: FileRecord, path: Path) -> None:
+        """Give its content a second name, or copy it there. Raises FileNotFoundError, OSError."""
+        try:
+            os.link(self.path(record), path)
+        except FileNotFoundError:
+            raise
+        except OSError:  # A file system without hard links.
+            shutil.copyfile(self.path(record), path)
 
     def page(
         self,
@@ -164,8 +198,16 @@ class FileStore:
         """Remove what processes that were killed had begun to write, or to delete."""
         with self._locked():
             for folder in self._parts.iterdir():
-                if not _is_being_written(folder):
+                if not (_is_being_written(folder) or self._may_be_written(folder)):
                     shutil.rmtree(folder, ignore_errors=True)
+
+    def _may_be_written(self, folder: Path) -> bool:
+        """Whether another machine may be at it, whose lock is not seen here."""
+        if self._exclusion is None:
+            return False
+        with suppress(FileNotFoundError):
+            return time.time() - (folder / CONTENT).stat().st_mtime < LEFT_BEHIND
+        return False
 
     # What follows is called by writers.
 
@@ -244,22 +286,21 @@ class FileStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Nobody else, here or in another process, changes which files there are."""
+        """Nobody else, here, in another process or on another machine, changes which files there
+        are."""
         with self._threads:
             flags = os.O_RDWR | os.O_CREAT
             lock = os.open(self._folder / LOCK, flags, PRIVATE_FILE)
             try:
                 lock_exclusively(lock, wait=True)
-                yield
+                with nullcontext() if self._exclusion is None else self._exclusion():
+                    yield
             finally:
                 os.close(lock)
 
 
-class FileWriter:
-    """A file that is being written; nobody sees it before ``finish``.
-
-    Its methods block, so whoever writes much calls them in a thread, one at a time.
-    """
+class FileWriter(UnfinishedFile):
+    """One that is written to the disk."""
 
     def __init__(
         self,
@@ -272,68 +313,35 @@ class FileWriter:
         content: int,
     ) -> None:
         """``content`` is the descriptor of the open file in ``folder``."""
-        self.owner, self.filename, self.purpose = owner, filename, purpose
-        self.expires_after: int | None = None
-        """Seconds, from the moment in which it is finished."""
-        self.size = 0
+        super().__init__(owner, filename, purpose, limits)
         self.folder = folder
-        self._store, self._limits, self._content = store, limits, content
-        self._is_open = True
-        # A cancelled upload is abandoned while a thread may still be writing for it, and the number
-        # of a closed descriptor is soon that of another file.
-        self._using = threading.RLock()
-
-    def describe(self, filename: str, purpose: str, expires_after: int | None = None) -> None:
-        """Change what its record will be, for a form that names it behind its content."""
-        self.filename, self.purpose, self.expires_after = filename, purpose, expires_after
-
-    def write(self, data: bytes) -> None:
-        """Raises FileTooLarge, QuotaExceeded, OSError, and ValueError once it is abandoned."""
-        with self._using:
-            self._check_open()
-            size = self.size + len(data)
-            if size > self._limits.largest:
-                raise FileTooLarge(self._limits.largest)
-            self._store.reserve(self.owner, len(data), self._limits.quota)
-            self.size = size
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(self._content, rest) :]
+        self._store, self._content = store, content
 
     def read(self, offset: int, length: int) -> bytes:
-        """At most ``length`` bytes of what was written, from ``offset`` on."""
-        with self._using:
-            self._check_open()
+        with self._open():
             return os.pread(self._content, length, offset)
 
     def finish(self) -> FileRecord:
-        """Put it in its place; once this returns, it is on disk. Raises QuotaExceeded, OSError, and
-        leaves nothing behind then."""
-        with self._using:
-            self._check_open()
+        with self._open():
             try:
                 os.fsync(self._content)
-                return self._store.put(self, self._limits)
+                return self._store.put(self, self.limits)
             finally:
                 self.abandon()
 
-    def abandon(self) -> None:
-        """Leave nothing behind. Does nothing once it is finished or abandoned."""
-        with self._using:
-            if not self._is_open:
-                return
-            self._is_open = False
-            os.close(self._content)
-            self._store.release(self.owner, self.size)
-            # A finished one is no longer here.
-            shutil.rmtree(self.folder, ignore_errors=True)
+    def _reserve(self, size: int) -> None:
+        self._store.reserve(self.owner, size, self.limits.quota)
 
-    close = abandon
-    """As the file of a form."""
+    def _append(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._content, rest) :]
 
-    def _check_open(self) -> None:
-        if not self._is_open:
-            raise ValueError("the file is finished or abandoned")
+    def _discard(self) -> None:
+        os.close(self._content)
+        self._store.release(self.owner, self.size)
+        # A finished one is no longer here.
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _by_id(record: FileRecord) -> str:

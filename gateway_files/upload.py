@@ -15,8 +15,8 @@ from gateway_core.pipeline.client_response import ClientGone
 from gateway_core.pipeline.form_body import Form, FormReader, boundary_of
 
 from .errors import FileTooLarge
+from .kept_elsewhere import AnyStore, AnyWriter
 from .record import FileRecord
-from .store import FileStore, FileWriter
 from .threads import run_whole
 
 FILE = "file"
@@ -45,7 +45,7 @@ class Uploaded(Struct, frozen=True):
 class Uploads:
     """Takes uploads, a few of each owner at a time."""
 
-    def __init__(self, store: FileStore) -> None:
+    def __init__(self, store: AnyStore) -> None:
         self._store = store
         self._running: Counter[str] = Counter()
 
@@ -85,11 +85,11 @@ class Uploads:
 class OneFile:
     """Opens the file of a form, once."""
 
-    def __init__(self, store: FileStore, owner: str) -> None:
+    def __init__(self, store: AnyStore, owner: str) -> None:
         self._store, self._owner = store, owner
         self._has_opened = False
 
-    def open(self) -> FileWriter:
+    def open(self) -> AnyWriter:
         """Raises BadRequest for the second one, QuotaExceeded, OSError."""
         if self._has_opened:
             raise BadRequest("A form may have one file only", param=FILE)
@@ -129,8 +129,8 @@ def _keep(form: Form, target: OneFile) -> Uploaded:
     expires_after = _expiry(fields)
     content = files[0].content
     # An empty part has not been opened.
-    writer = content if isinstance(content, FileWriter) else form.open_file()
-    assert isinstance(writer, FileWriter)
+    writer = content if isinstance(content, AnyWriter) else form.open_file()
+    assert isinstance(writer, AnyWriter)
     writer.describe(files[0].filename or FILE, purpose, expires_after)
     ignored = tuple(sorted(fields.keys() - _KNOWN))
     return Uploaded(writer.finish(), ignored)

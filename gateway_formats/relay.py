@@ -5,6 +5,7 @@ frames, as they came, up to the first one that makes no sense. A format gives
 a ``Watch``, which looks at each frame; these classes do the rest.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Protocol
 
@@ -208,21 +209,21 @@ def _joined(blocks: list[bytes], end: bytes) -> bytes:
     return b"".join(block + end for block in blocks)
 
 
-class WholeRelay:
-    """Holds a whole answer and gives it as it came, once it has been understood.
+class HeldRelay(ABC):
+    """Holds a whole answer and gives it as it came, once it has been understood."""
 
-    ``read`` gives the usage and the answer's length in characters; it raises
-    UpstreamError for an error in disguise and MsgspecError for rubbish.
-    """
-
-    def __init__(self, read: Callable[[bytes], tuple[Usage | None, int]]) -> None:
+    def __init__(self) -> None:
         self.usage: Usage | None = None
         self.started = False
         self.ended = False
         self.characters = 0
         self.failure: ReplyFailed | None = None
-        self._read = read
         self._held: list[bytes] = []
+
+    @abstractmethod
+    def look(self, body: bytes) -> tuple[Usage | None, int]:
+        """The usage and the answer's length in characters. Raises UpstreamError for an error in
+        disguise and MsgspecError for rubbish."""
 
     def feed(self, chunk: bytes) -> bytes:
         self._held.append(chunk)
@@ -231,7 +232,7 @@ class WholeRelay:
     def close(self) -> bytes:
         body = self._held[0] if len(self._held) == 1 else b"".join(self._held)
         try:
-            self.usage, self.characters = self._read(body)
+            self.usage, self.characters = self.look(body)
         except UpstreamError as error:
             return self.fail(as_failure(error))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -243,3 +244,18 @@ class WholeRelay:
         """Nothing has been sent yet, so the error goes out as an ordinary error answer."""
         self.failure = failure
         return b""
+
+
+class WholeRelay(HeldRelay):
+    """One that looks with a function, ``read``.
+
+    A relay that looks with a method of its own is a ``HeldRelay``: if it had the method as its
+    ``read``, it would refer to itself, and keep its answer until the collector of circles runs.
+    """
+
+    def __init__(self, read: Callable[[bytes], tuple[Usage | None, int]]) -> None:
+        super().__init__()
+        self._read = read
+
+    def look(self, body: bytes) -> tuple[Usage | None, int]:
+        return self._read(body)

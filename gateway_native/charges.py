@@ -8,10 +8,10 @@ from gateway_core.identity.policy import Policy
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.moments import iso, seconds
-from gateway_core.storage.stores.native_resources import NativeResource
 
 from .exchange import NATIVE
 from .native_request import PREFIX
+from .resources import NativeResource, NativeResourceStore
 
 MARGIN = 60.0
 """Seconds in which another process may still be about to record what it has claimed."""
@@ -39,7 +39,7 @@ def creator(keys: KeyTable, id: str | None) -> Key | None:
 
 async def recover_charges(core: Collaborators) -> int:
     """Record what was claimed and never recorded; gives how many charges that were."""
-    store = core.stores.native_resources
+    store = NativeResourceStore(core.stores.database, clock=core.clock)
     until = core.clock() - (MARGIN if core.shares_database else 0.0)
     count = 0
     for claimed in await store.unsettled(until):

@@ -8,14 +8,16 @@ from msgspec import Raw, Struct
 
 from gateway_core import BadRequest, Operation, Target
 from gateway_core.routing.snapshot import ConfigSnapshot
+from gateway_formats.json_text import Edit, JsonText
+from gateway_formats.model_fields import find_models
 
-from .json_text import Edit, JsonText
-from .model_fields import find_models
 from .model_identity import UNKNOWN, resolve_native
 from .native_request import NativeRequest
 
 MISSING = "Missing gateway model identity"
 MIXED = "Mixed model identities"
+CONTROLS = frozenset({"background", "stream", "stream_options"})
+"""Members at the top of a body that decide what a call may cost."""
 _encode = msgspec.json.Encoder().encode
 _anything = msgspec.json.Decoder().decode
 
@@ -81,7 +83,7 @@ def _read_body(
     found: NamedModels,
     named: Callable[[object, str | None], NamedModel],
 ) -> None:
-    for field in find_models(text, (*operation.places, *operation.nested)):
+    for field in find_models(text, (*operation.places, *operation.nested), CONTROLS):
         is_primary = field.place in operation.places
         model = named(text.read(field.span), operation.kind if is_primary else None)
         (found.primary if is_primary else found.nested).append(model)

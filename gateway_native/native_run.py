@@ -39,15 +39,15 @@ from gateway_core.routing.access_policy import check_further
 from gateway_core.routing.account_selection import PIN
 from gateway_core.routing.model_resolver import MAX_NAME
 from gateway_core.routing.plan import Member, Plan
-from gateway_core.storage.stores.native_resources import ResourceName
+from gateway_formats.json_text import JsonText
 
 from .exchange import FAILED, NATIVE, NativeExchange, write_request
-from .json_text import JsonText
 from .model_identity import permit_native
 from .named_models import MISSING, NamedModels, read_models
 from .native_request import ID, NativeRequest
 from .ownership import Ownership
 from .reported_usage import usage_edits
+from .resources import ResourceName
 
 UNAVAILABLE = "Provider account unavailable"
 NO_PIN = "x-connection-id is required for account-bound operation"
@@ -92,6 +92,8 @@ class NativeRun(RequestRun):
         self._permit(models)
         self.is_background = value.get("background") not in (None, False)
         self._permit_delegation()
+        if self.operation.check is not None:
+            self.operation.check(value)
         self.pin = self._pinned()
         self.resource = self._resource(value)
         if text is not None:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from gateway_core import BadRequest
 from gateway_core.contracts.errors import Forbidden
-from gateway_core.storage.stores.native_resources import NativeResource, ResourceName
 
 from .charges import creator
+from .resources import NativeResource, NativeResourceStore, ResourceName
 
 if TYPE_CHECKING:
     from .native_run import NativeRun
@@ -34,7 +34,7 @@ class Ownership:
 
     def __init__(self, run: "NativeRun") -> None:
         self._run = run
-        self._store = run.core.stores.native_resources
+        self._store = NativeResourceStore(run.core.stores.database, clock=run.core.clock)
         self._owned: NativeResource | None = None
         self.has_claimed = False
 

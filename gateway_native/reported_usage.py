@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .json_text import Edit, JsonText
+from gateway_formats.json_text import Edit, JsonText
 
 _OPTIONS = b'{"include_usage":true}'
 

@@ -96,7 +96,7 @@ async def _run(
     head = read_request_head(
         route, request.parameters, scope["path"], scope[CALLER], headers_of(scope)
     )
-    run = NativeRun(core, head, request)
+    run: NativeRun = core.run_type(NativeRun)(core, head, request)
     core.in_flight.begin(run.record)
     try:
         await drive(run, scope, receive, send)

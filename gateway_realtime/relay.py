@@ -11,8 +11,10 @@ import logging
 from time import monotonic
 
 from msgspec import Struct
+from msgspec.json import encode
 
-from gateway_core.contracts.errors import Forbidden, GatewayError, Unauthorized
+from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, Unauthorized
+from gateway_core.contracts.exchange import SocketClosed
 from gateway_core.contracts.provider import Target
 from gateway_core.contracts.sockets import SocketEvent, SocketReader, Spent
 from gateway_core.contracts.usage import Usage
@@ -20,11 +22,11 @@ from gateway_core.identity.keys import Key
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.routing.snapshot import Account
-from gateway_core.upstream.transport.websocket import Closed as VendorClosed
 from gateway_core.upstream.transport.websocket import VendorSocket
+from gateway_formats.json_text import Edit, JsonText
+from gateway_formats.model_fields import find_models
 
 from .admission import identify
-from .model_fields import find_models, rename, tree_of
 from .relay_plan import Way, named_target, permit, plain_model
 from .socket import ClientSocket, Closed
 
@@ -73,7 +75,6 @@ class Relay:
         self._vendor, self._service = parties.vendor, parties.way.service
         self._key = parties.key
         self._reader = parties.reader
-        self._tree = tree_of(self._service.model_fields)
         self._target = parties.way.target
         self._named: dict[str, Target] = {}
         """The models that events have named, by their places."""
@@ -148,24 +149,26 @@ class Relay:
     def _with_plain_models(self, message: str | bytes) -> str | bytes:
         """An event whose models are checked and have the vendor's names. Raises Ended."""
         try:
-            text = message if isinstance(message, str) else message.decode()
-            models = find_models(text, self._tree)
-        except ValueError as error:
-            raise Ended(
-                BAD_DATA, "Invalid JSON" if isinstance(error, UnicodeError) else str(error)
-            ) from None
-        if not models:
+            text = JsonText(message.encode() if isinstance(message, str) else message)
+            fields = list(find_models(text, self._service.model_fields))
+        except BadRequest as error:
+            raise Ended(BAD_DATA, error.message) from None
+        if not fields:
             return message
-        names: dict[str, str] = {}
+        edits = []
         try:
             # The key may have been changed since the last event.
             self._key = identify(self._core, self._client).key
-            for model in models:
-                names[model.name] = self._allow(model.field, model.name)
+            for field in fields:
+                name = text.read(field.span)
+                if isinstance(name, str) and (plain := self._allow(field.place, name)) != name:
+                    edits.append(Edit(field.span.begin, field.span.end, encode(plain)))
         except (Unauthorized, Forbidden) as error:
             raise Ended(DENIED, error.message) from None
-        renamed = rename(text, models, names.__getitem__)
-        return renamed if isinstance(message, str) else renamed.encode()
+        if not edits:
+            return message
+        renamed = text.edited(edits)
+        return renamed.decode() if isinstance(message, str) else renamed
 
     def _allow(self, field: str, name: str) -> str:
         """The vendor's name of a model that the caller may use. Raises Forbidden."""
@@ -185,7 +188,7 @@ class Relay:
     async def _to_client(self) -> None:
         while True:
             message = await self._vendor.receive()
-            if isinstance(message, VendorClosed):
+            if isinstance(message, SocketClosed):
                 raise Ended(passed_on(message.code), message.reason)
             await self._account(self._reader.read_vendor(message))
             try:
@@ -292,7 +295,7 @@ class Relay:
                     await self._vendor.send(self._service.cancel)
                 while self._is_busy:
                     message = await self._vendor.receive()
-                    if isinstance(message, VendorClosed):
+                    if isinstance(message, SocketClosed):
                         return
                     event = self._reader.read_vendor(message)
                     if event.begins and self._is_asked:

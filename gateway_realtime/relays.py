@@ -17,10 +17,11 @@ from gateway_core.routing.failure_rules import classify
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.redaction import redact, secrets_of
 from gateway_core.upstream.transport.websocket import HANDSHAKE, VendorSocket
+from gateway_formats.json_text import JsonText
+from gateway_formats.model_fields import find_models
 
 from .admission import SUBPROTOCOLS, identify, is_foreign_page
 from .handshake import connect, handshake
-from .model_fields import find_models, tree_of
 from .relay import DENIED, FAILED, FORMAT, POLICY, Parties, Relay, is_denial, short
 from .relay_plan import CHAT_PATH, NATIVE, Way, accounts_for, find_way, native_service, permit
 from .socket import ClientSocket, Closed
@@ -94,13 +95,10 @@ class Relays:
             raise BadRequest("Missing gateway model identity") from None
         if isinstance(first, Closed):
             raise ClientLeft
-        try:
-            text = first if isinstance(first, str) else first.decode()
-            named = find_models(text, tree_of(service.model_fields))
-        except ValueError:
-            raise BadRequest("Invalid JSON", code="invalid_json") from None
-        name = next((each.name for each in named if each.field == service.session_model), "")
-        return find_native(self._core, path, name), first
+        text = JsonText(first.encode() if isinstance(first, str) else first)
+        named = {f.place: text.read(f.span) for f in find_models(text, service.model_fields)}
+        name = named.get(service.session_model or "")
+        return find_native(self._core, path, name if isinstance(name, str) else ""), first
 
     async def _relay(
         self,

@@ -1,5 +1,6 @@
 """A vendor's answer in the shape that the client of an endpoint asked for."""
 
+from abc import ABC, abstractmethod
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ _SIGNATURES = (
 )
 
 
-class Wrapped:
+class Wrapped(ABC):
     """An exchange around a vendor's. By itself it changes nothing."""
 
     def __init__(self, inner: ServiceExchange) -> None:
@@ -53,11 +54,13 @@ class Wrapped:
     def read_head(self, headers: Mapping[str, str]) -> None:
         self.inner.read_head(headers)
 
+    @abstractmethod
     def feed(self, chunk: bytes) -> bytes:
-        raise NotImplementedError
+        """A piece of the vendor's body; what the client gets of it."""
 
+    @abstractmethod
     def close(self) -> bytes:
-        raise NotImplementedError
+        """The vendor's body is whole; what the client gets of the rest."""
 
     def fail(self, error: UpstreamError) -> bytes:
         self.failure = self.failure or error
@@ -97,9 +100,9 @@ class Reshaped(Wrapped):
         self.started = self.ended = self.following is None
         return output
 
+    @abstractmethod
     def reshape(self, body: bytes) -> bytes:
         """The client's answer. Raises UpstreamError, and what decoding raises."""
-        raise NotImplementedError
 
 
 class JsonSpeech(Reshaped):

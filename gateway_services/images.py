@@ -25,7 +25,7 @@ def routes() -> list[Guarded]:
 
 async def show(request: Request) -> Response:
     """The bytes of a picture, for as long as it is kept."""
-    image = IMAGES.find(request.path_params["id"])
+    image = await IMAGES.find_anywhere(request.path_params["id"])
     if image is None:
         return error_answer(NotFound("Image not found or expired"), request_id_of(request))
     return Response(image.content, headers=KEPT, media_type=image.media_type)

@@ -26,4 +26,5 @@ def register_formats(settings: Settings) -> list[WireFormat]:
 @hookimpl
 def register_routes(host: Host, settings: Settings) -> list[Guarded]:
     IMAGES.most_bytes = settings.image_cache_mb * MIB
+    IMAGES.shared = lambda: host.core.snapshot.registry.shared_state
     return images.routes()

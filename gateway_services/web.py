@@ -9,6 +9,7 @@ they are known, ``snippet``, ``score``, ``published_at``, ``favicon_url``, ``tex
 """
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -63,8 +64,9 @@ class WebAnswer(Reshaped):
             raise UpstreamError("The upstream's answer cannot be read")
         return encode(self.shape(answer))
 
+    @abstractmethod
     def shape(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        raise NotImplementedError
+        """The client's answer, made of the vendor's."""
 
 
 class SearchAnswer(WebAnswer):

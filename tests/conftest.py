@@ -1,7 +1,9 @@
 """What every test shares: no slow-start deadline for properties, and no stray environment."""
 
+import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -18,12 +20,43 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+# Modules are compiled once, and not anew by every process that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Authors of plugins have none of these, and each costs its import at every start.
+OTHERS = ("faker", "iam", "langsmith_plugin", "schemathesis", "valkey")
+options = " ".join(f"-p no:{name}" for name in OTHERS)
+os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} {options}".strip()
+
+# What tests write is gone with them: in memory, where there is room, no test waits for a disk.
+MEMORY = "/dev/shm"  # noqa: S108
+MUCH = 4 * 2**30
+
+
+def has_room(folder: str) -> bool:
+    """Whether a folder takes what a run writes, and runs what it installs."""
+    if not os.access(folder, os.W_OK):
+        return False
+    there = os.statvfs(folder)
+    return not there.f_flag & os.ST_NOEXEC and there.f_bavail * there.f_frsize > MUCH
+
+
+if has_room(MEMORY):
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
 # The first use of a text strategy in a clean checkout builds a large table.
 CALM = [HealthCheck.too_slow]
 settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=CALM)
 # Other examples each time: HYPOTHESIS_PROFILE=explore make test
 settings.register_profile("explore", deadline=None, suppress_health_check=CALM)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
+
+
+def pytest_collection_finish() -> None:
+    """Tests that are collected stay to the end: no collection of garbage looks through them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -88,8 +88,8 @@ def test_probes_ask_for_health_and_readiness(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_stop_has_the_time_that_it_may_take(case: str) -> None:
-    told = variables(case)
-    needed = int(told["GATEWAY_DRAIN_DELAY_MS"]) + int(told["GATEWAY_DRAIN_MS"])
+    reported = variables(case)
+    needed = int(reported["GATEWAY_DRAIN_DELAY_MS"]) + int(reported["GATEWAY_DRAIN_MS"])
 
     assert pod(case)["terminationGracePeriodSeconds"] == needed / 1000 + 10
 
@@ -153,8 +153,8 @@ def test_replicas_share_a_database_and_secrets_of_the_operators_own() -> None:
     assert not [name for name in there if name.startswith("Secret")]
     assert spec["containers"][0]["envFrom"] == [{"secretRef": {"name": "gateway"}}]
     assert spec["containers"][0]["args"] == ["--workers", "2"]
-    told = variables("replicas")
-    assert (told["GATEWAY_DATABASE_ENGINE"], told["GATEWAY_PG_SSLMODE"]) == (
+    reported = variables("replicas")
+    assert (reported["GATEWAY_DATABASE_ENGINE"], reported["GATEWAY_PG_SSLMODE"]) == (
         "postgres",
         "verify-full",
     )

@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import tomllib
 import venv
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from drop_ins import files_of, vendor, wheel
 from packaging.requirements import Requirement
 
 from gateway_core.config.environment import Environment
-from gateway_core.plugins.core_packages import plain
+from gateway_core.plugins.sources import plain
 
 ROOT = Path(__file__).parents[1]
 KIT = ROOT / "plugins" / "extensions" / "kit"
@@ -52,10 +53,13 @@ class Serving(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """Built once for all test processes; the last one that needs it takes it away."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "container"
+def image() -> Iterator[Image]:
+    """Built once for all test processes; the last one that needs it takes it away.
+
+    It is on the disk, because it is too large for memory.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    folder = Path(tempfile.gettempdir(), f"gateway-image-{run}")
     with open(folder.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = built(folder)
@@ -64,6 +68,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
         with suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder)
+            os.unlink(lock.name)
 
 
 def built(folder: Path) -> Image:
@@ -73,8 +78,8 @@ def built(folder: Path) -> Image:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         made.build()
-        kept.write_text(json.dumps([made.env, made.said]))
-    made.env, made.said = json.loads(kept.read_text())
+        kept.write_text(json.dumps([made.env, made.written]))
+    made.env, made.written = json.loads(kept.read_text())
     return made
 
 
@@ -118,12 +123,12 @@ def serving(image: Image, data: Path, **more: str) -> Iterator[Serving]:
 
 
 def answered(host: str, port: int) -> Any:
-    asked = HTTPConnection(host, port, timeout=20)
+    received = HTTPConnection(host, port, timeout=20)
     headers = {"content-type": "application/json"}
-    asked.request("POST", "/v1/chat/completions", json.dumps(ASKED), headers)
-    answer = asked.getresponse()
+    received.request("POST", "/v1/chat/completions", json.dumps(ASKED), headers)
+    answer = received.getresponse()
     text = answer.read()
-    asked.close()
+    received.close()
     assert answer.status == 200, text
     return json.loads(text)["choices"][0]["message"]["content"]
 
@@ -210,17 +215,17 @@ def test_a_gateway_that_hangs_is_not_healthy(image: Image, tmp_path: Path) -> No
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         (tmp_path / "gateway.address").write_text(address)
-        told = checked(image, tmp_path)
+        reported = checked(image, tmp_path)
 
-    assert told.returncode == 1
-    assert told.stdout == f"{address} does not answer: timed out\n"
+    assert reported.returncode == 1
+    assert reported.stdout == f"{address} does not answer: timed out\n"
 
 
 def test_every_bundled_plugin_works_in_the_image(image: Image, tmp_path: Path) -> None:
-    told = called(image, "plugins", "list", "--json", DATA_DIR=str(tmp_path))
+    reported = called(image, "plugins", "list", "--json", DATA_DIR=str(tmp_path))
 
-    assert told.returncode == 0, told.stderr
-    states = {each["name"]: each["state"] for each in json.loads(told.stdout)}
+    assert reported.returncode == 0, reported.stderr
+    states = {each["name"]: each["state"] for each in json.loads(reported.stdout)}
     assert len(states) == len(MEMBERS) + len(OWN_PLUGINS)
     assert set(states.values()) == {"loaded"}
 
@@ -267,12 +272,12 @@ def test_the_packages_of_the_quick_start_install_as_it_is_written(
 def test_the_image_runs_as_nobody_else_may_and_keeps_its_data_apart(image: Image) -> None:
     data = image.root / "data"
 
-    assert image.said["USER"] == "10001:10001"
-    assert image.said["VOLUME"] == image.env["DATA_DIR"].removeprefix(str(image.root)) == "/data"
+    assert image.written["USER"] == "10001:10001"
+    assert image.written["VOLUME"] == image.env["DATA_DIR"].removeprefix(str(image.root)) == "/data"
     assert data.stat().st_mode & 0o777 == 0o700
     assert list(data.iterdir()) == []
     assert image.env["GATEWAY_MODE"] == "container"
-    assert image.said["EXPOSE"] == "20128"
+    assert image.written["EXPOSE"] == "20128"
     assert list((image.root / "tmp").iterdir()) == []
 
 
@@ -312,11 +317,12 @@ def test_compose_gives_the_gateway_little_and_lets_it_end_its_work() -> None:
 
 
 def test_compose_hands_on_variables_that_the_gateway_or_a_vendors_plugin_reads() -> None:
-    told = compose()["services"]["gateway"]["environment"]
+    reported = compose()["services"]["gateway"]["environment"]
 
-    read = "\n".join(file.read_text("utf-8") for file in ROOT.glob("docs/reference/*.md"))
-    assert [name for name in told if f"`{name}`" not in read] == []
-    assert set(told.values()) == {None}
+    pages = [*ROOT.glob("docs/reference/*.md"), ROOT / "docs" / "valkey.md"]
+    read = "\n".join(page.read_text("utf-8") for page in pages)
+    assert [name for name in reported if f"`{name}`" not in read] == []
+    assert set(reported.values()) == {None}
 
 
 @pytest.mark.parametrize("version", ["16", "17", "18"])
@@ -341,13 +347,25 @@ def test_compose_has_a_profile_for_each_postgres_that_the_gateway_waits_for(vers
     assert "ports" not in service
 
 
+def test_compose_has_a_profile_for_a_valkey_that_keeps_nothing() -> None:
+    file = compose()
+    service, gateway = file["services"]["valkey"], file["services"]["gateway"]
+
+    assert service["profiles"] == ["valkey"]
+    assert gateway["depends_on"]["valkey"] == {"condition": "service_healthy", "required": False}
+    assert service["command"][1:3] == ["--save", ""]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["read_only"] is True
+    assert {"ports", "volumes"}.isdisjoint(service)
+
+
 def test_without_an_engine_make_image_says_what_to_do(tmp_path: Path) -> None:
     make = shutil.which("make")
     assert make is not None
     for tool in ("sh", "dirname"):
         (tmp_path / tool).symlink_to(str(shutil.which(tool)))
 
-    told = subprocess.run(
+    reported = subprocess.run(
         [make, "--silent", "image"],
         cwd=ROOT,
         env={"PATH": str(tmp_path)},
@@ -355,5 +373,5 @@ def test_without_an_engine_make_image_says_what_to_do(tmp_path: Path) -> None:
         text=True,
     )
 
-    assert told.returncode != 0
-    assert "docker, podman or buildah, and none of them works here" in told.stderr
+    assert reported.returncode != 0
+    assert "docker, podman or buildah, and none of them works here" in reported.stderr

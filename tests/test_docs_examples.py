@@ -85,4 +85,4 @@ def test_the_service_example_keeps_to_what_the_kit_asks(
 
     suite.close()
     assert len(cases) > 20
-    assert {name: told for name, told in failures.items() if told is not None} == {}
+    assert {name: reported for name, reported in failures.items() if reported is not None} == {}

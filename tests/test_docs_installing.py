@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import gateway_extension_valkey
 import pytest
 import yaml
 from containerfile import steps
@@ -19,6 +20,7 @@ from benchmarks.__main__ import argument_parser
 from gateway_core.config import environment
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
+from gateway_core.plugins.setting_fields import described
 from gateway_core.routing.environment_accounts import variables_read
 
 ROOT = Path(__file__).parents[1]
@@ -47,6 +49,9 @@ def commands(program: str) -> list[tuple[str, str]]:
 def variables() -> frozenset[str]:
     """What the gateway and the plugins that come with it read."""
     own = {name for name, _, _ in environment.reference()}
+    own |= {
+        field.variable for field in described("extension-valkey", gateway_extension_valkey.Settings)
+    }
     return frozenset(own.union(variables_read(build(load()).providers.values())))
 
 

@@ -120,6 +120,8 @@ def named(registry: Registry, target: Target, *way: Any) -> set[str]:
     (url, name), (usual, usual_name) = (outgoing(registry, t, *way) for t in (target, probe))
     # A server may decode and simplify a path in any of these ways before it looks for the model.
     path = unquote(urlsplit(url).path)
+    if (target.provider.chat_path or "").endswith("/"):
+        path = path.removesuffix("/")
     assert not {"", ".", ".."} & set(path.split("/")[1:]), url
     read = set() if name is None else {name}
     assert usual_name in (name and PROBE, name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from plugin_folders import QUESTIONS, Folder, specs_of, told
+from plugin_folders import QUESTIONS, Folder, reported, specs_of
 
 from gateway_core.plugins import Origin, load
 from gateway_core.plugins.discovery import installed
@@ -108,7 +108,7 @@ def test_it_passes_the_checks_of_every_plugin(
     for client, stream in product(sorted(QUESTIONS), (False, True)):
         checks.test_a_call_shows_its_key_and_names_its_model(folder, client, stream)
         checks.test_an_answer_reaches_the_client(folder, client, stream)
-    assert [told(folder, spec)["manifest"]["id"] for spec in specs_of(folder)] == ["acme"]
+    assert [reported(folder, spec)["manifest"]["id"] for spec in specs_of(folder)] == ["acme"]
 
 
 def test_its_entry_point_alone_installs_it(

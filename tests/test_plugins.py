@@ -19,8 +19,8 @@ from plugin_folders import (
     folders,
     models_of,
     registry_of,
+    reported,
     specs_of,
-    told,
 )
 from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE, WORDS
 
@@ -36,7 +36,7 @@ from gateway_providers.testing import (
 
 FORMATS = folders("format")
 PROVIDERS = folders("provider")
-EXTRAS = {"bedrock": {"botocore"}, "vertex": {"google-auth"}}
+EXTRAS = {"bedrock": {"botocore"}, "edge-tts": {"edge-tts"}, "vertex": {"google-auth"}}
 """Libraries that a plugin needs besides its host."""
 HEAVY = {"botocore", "google.auth", "cryptography"}
 """Libraries that take long to import, so that a plugin waits until it needs them."""
@@ -163,7 +163,7 @@ def test_what_it_tells_others_is_what_it_told_before(folder: Folder) -> None:
         copy = GOLDEN / f"{spec.id}.json"
 
         assert copy.is_file(), f"write {copy.name} with tests/support/golden.py"
-        assert told(folder, spec) == json.loads(copy.read_text()), "see tests/data/README.md"
+        assert reported(folder, spec) == json.loads(copy.read_text()), "see tests/data/README.md"
 
 
 def test_there_is_no_copy_of_a_vendor_that_is_gone() -> None:

@@ -110,12 +110,14 @@ def good(wire: str, *, stream: bool) -> list[Item]:
     ]
 
 
-def says_the_same(told: Outcome, said: Outcome, losses: Losses) -> None:
+def says_the_same(reported: Outcome, written: Outcome, losses: Losses) -> None:
     # Clients that get one text see a paragraph's break where another part stood between two.
-    assert told.text.replace("\n\n", "") == said.text.replace("\n\n", "")
+    assert reported.text.replace("\n\n", "") == written.text.replace("\n\n", "")
     if not any(name.startswith(("tool", "part:")) for name in losses.names):
-        assert [name for name, _ in told.calls] == [name for name, _ in said.calls]
-        assert [_plain(given) for _, given in told.calls] == [_plain(g) for _, g in said.calls]
+        assert [name for name, _ in reported.calls] == [name for name, _ in written.calls]
+        assert [_plain(given) for _, given in reported.calls] == [
+            _plain(g) for _, g in written.calls
+        ]
 
 
 def _plain(given: Any) -> Any:
@@ -143,7 +145,7 @@ def test_whole_answers(vendor: str, client: str) -> None:
     reader, writer = FORMATS[vendor].vendor, FORMATS[client].client
     assert reader is not None
     assert writer is not None
-    asked = Conversation(model="m")
+    received = Conversation(model="m")
     same = FORMATS[vendor].dialect == FORMATS[client].dialect
     as_text = client in ("gemini", "ollama") or (client == "claude" and not same)
     rendered = 0
@@ -156,7 +158,7 @@ def test_whole_answers(vendor: str, client: str) -> None:
         losses = Losses()
         reply = ReplySanitizer("vendor", keeps_extra=same).reply(reply)
 
-        body = writer.write_reply(reply, asked, losses)
+        body = writer.write_reply(reply, received, losses)
 
         if not same or is_accepted(WHOLE[client], answer(item)):
             WHOLE[client](body)

@@ -98,11 +98,12 @@ def test_a_package_brings_the_entry_points_it_declares_and_no_others(member: Pat
 
     wanted = {(group, *entry) for group, entries in groups.items() for entry in entries.items()}
     assert there == wanted
-    assert set(groups) <= {"console_scripts", "model_gateway", "pytest11"}
+    kernels = {"model_gateway_engines"} if member == ROOT else set()
+    assert set(groups) <= {"console_scripts", "model_gateway", "pytest11", *kernels}
 
 
 def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> None:
-    assert declared(ROOT)["project"]["scripts"] == {CORE: "gateway_core.cli.main:main"}
+    assert declared(ROOT)["project"]["scripts"] == {CORE: "gateway_cli.main:main"}
     assert declared(ROOT)["project"]["entry-points"] == {
         "model_gateway": {
             "dashboard": "gateway_dashboard_api.plugin",
@@ -111,7 +112,12 @@ def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> 
             "realtime": "gateway_realtime.plugin",
             "batches": "gateway_batches.plugin",
             "native": "gateway_native.plugin",
-        }
+            "filters": "gateway_filters.plugin",
+        },
+        "model_gateway_engines": {
+            "postgres": "gateway_postgres.engine:open_postgres",
+            "postgres-copy": "gateway_postgres.copying:copy_of_postgres",
+        },
     }
     assert declared(KIT)["project"]["entry-points"] == {
         "model_gateway": {"kit": "gateway_kit.commands"},

@@ -1,4 +1,5 @@
-"""Writes ``gateway_core/plugins/bundled.json`` from the plugin folders of this repository.
+"""Writes what is derived from the plugin folders of this repository: ``bundled.json`` of the
+kernel, and the distribution ``model-gateway-all``, which installs every format and vendor.
 
     .venv/bin/python tools/bundled.py
 
@@ -21,6 +22,26 @@ from gateway_core.plugins.registry import build
 
 ROOT = Path(__file__).parents[1]
 FILE = Path("gateway_core", "plugins", "bundled.json")
+ALL = Path("distributions", "all", "pyproject.toml")
+PROJECT = """\
+# Written by tools/bundled.py.
+[project]
+name = "model-gateway-all"
+version = "0.1.0"
+description = "The model gateway with every wire format and every vendor"
+requires-python = ">=3.11"
+dependencies = [
+    "model-gateway[fast]",
+{plugins}
+]
+
+[build-system]
+requires = ["hatchling>=1.27"]
+build-backend = "hatchling.build"
+
+[tool.hatch.build.targets.wheel]
+bypass-selection = true
+"""
 
 
 class PluginFolder(NamedTuple):
@@ -64,12 +85,21 @@ def bundled(root: Path = ROOT) -> bytes:
     return msgspec.json.format(content, indent=1) + b"\n"
 
 
+def everything(root: Path = ROOT) -> str:
+    """The ``pyproject.toml`` of the distribution that installs all formats and vendors."""
+    kinds = {"formats", "providers"}
+    names = [each.distribution for each in folders(root) if each.path.parent.name in kinds]
+    return PROJECT.format(plugins="\n".join(f'    "{name}",' for name in sorted(names)))
+
+
 def write(root: Path = ROOT) -> None:
-    """Write the file and the markers below ``root``."""
+    """Write the files and the markers below ``root``."""
     for each in folders(root):
         (each.path / each.module.partition(".")[0] / "py.typed").touch()
     (root / FILE).write_bytes(bundled(root))
-    print(f"wrote {FILE}")
+    (root / ALL).parent.mkdir(parents=True, exist_ok=True)
+    (root / ALL).write_text(everything(root), "utf-8")
+    print(f"wrote {FILE}, {ALL}")
 
 
 if __name__ == "__main__":

@@ -10,11 +10,16 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGES = [
     *("gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"),
+    "gateway_cli",
+    "gateway_administration",
+    "gateway_postgres",
     "gateway_services",
     "gateway_files",
     "gateway_realtime",
     "gateway_batches",
     "gateway_native",
+    "gateway_observing",
+    "gateway_filters",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

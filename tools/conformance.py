@@ -14,11 +14,11 @@ import msgspec
 from gateway_kit.results import Results, check, find
 from gateway_kit.results.records import build_document, to_record
 
+from gateway_administration.plugins.tiers import Document, Result
 from gateway_core.plugins.files import digest_of
-from gateway_core.plugins.tiers import Document, Result
 
 ROOT = Path(__file__).parents[1]
-SHIPPED = ROOT / "gateway_core" / "plugins" / "conformance.json"
+SHIPPED = ROOT / "gateway_administration" / "plugins" / "conformance.json"
 
 
 def bundled() -> Iterator[str]:

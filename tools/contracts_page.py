@@ -11,6 +11,8 @@ from importlib import import_module
 from types import UnionType
 from typing import Any, NamedTuple
 
+import msgspec
+
 import gateway_core
 
 HEADINGS = {
@@ -26,6 +28,7 @@ HEADINGS = {
     "wire": "Wire formats",
     "seal": "Signatures",
     "interceptor": "Extensions",
+    "answer_filter": "Extensions",
     "plugin_host": "Extensions",
     "operations": "Extensions",
     "access": "Extensions",
@@ -131,10 +134,10 @@ def methods(entry: Entry) -> Iterator[tuple[str, str]]:
     for statement in node.body if isinstance(node, ast.ClassDef) else ():
         is_method = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)
         if is_method and not statement.name.startswith("_"):
-            yield _signature(statement), ast.get_docstring(statement) or ""
+            yield signature_of(statement), ast.get_docstring(statement) or ""
 
 
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def signature_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     word = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("self")
@@ -150,6 +153,8 @@ def page() -> str:
         if HEADINGS[entry.module] != title:
             title = HEADINGS[entry.module]
             parts.append(f"## {title}\n")
+            if entry.module == "events":
+                parts.append(_order_of_events())
         parts.append(_section(entry))
     return (
         "# Contracts\n\n"
@@ -160,15 +165,38 @@ def page() -> str:
     )
 
 
+def _order_of_events() -> str:
+    """What the module of events promises, with its grammar as a block."""
+    about = inspect.getdoc(import_module("gateway_core.contracts.events")) or ""
+    before, _, rest = about.partition("::\n\n")
+    grammar, _, after = rest.partition("\n\n")
+    return f"{prose(before)}:\n\n```text\n{inspect.cleandoc(grammar)}\n```\n\n{prose(after)}\n"
+
+
 def _section(entry: Entry) -> str:
     parts = [f"### `{entry.name}`\n", _about(entry)]
     rows = [_row(field) for field in fields(entry)]
+    if rows and _is_keyword_only(entry):
+        parts.append("Fields are given by keyword.\n")
     if rows:
         parts.append("| field | type | default | meaning |\n| --- | --- | --- | --- |")
         parts[-1] += "\n" + "\n".join(rows) + "\n"
     for signature, about in methods(entry):
-        parts.append(f"`{signature}`\n\n{_prose(about)}\n" if about else f"`{signature}`\n")
+        parts.append(f"`{signature}`\n\n{prose(about)}\n" if about else f"`{signature}`\n")
     return "\n".join(part for part in parts if part)
+
+
+def _is_keyword_only(entry: Entry) -> bool:
+    """Whether no field of a struct can be given by its position."""
+    try:
+        return issubclass(entry.value, msgspec.Struct) and not _takes_positions(entry.value)
+    except TypeError:
+        return False
+
+
+def _takes_positions(struct: type[msgspec.Struct]) -> bool:
+    kinds = {each.kind for each in inspect.signature(struct).parameters.values()}
+    return inspect.Parameter.POSITIONAL_OR_KEYWORD in kinds
 
 
 def _row(field: Field) -> str:
@@ -181,9 +209,9 @@ def _about(entry: Entry) -> str:
         return f"One of {', '.join(f'`{kind.__name__}`' for kind in entry.value.__args__)}.\n"
     node = _nodes(entry.module).get(entry.name)
     if isinstance(node, ast.FunctionDef):
-        return f"`{_signature(node)}`\n\n{_prose(ast.get_docstring(node) or '')}\n"
+        return f"`{signature_of(node)}`\n\n{prose(ast.get_docstring(node) or '')}\n"
     if isinstance(node, ast.ClassDef):
-        return f"{_prose(ast.get_docstring(node) or '')}\n" + _members(entry)
+        return f"{prose(ast.get_docstring(node) or '')}\n" + _members(entry)
     return f"`{ast.unparse(node.value)}`\n" if isinstance(node, ast.Assign) else ""
 
 
@@ -195,7 +223,7 @@ def _members(entry: Entry) -> str:
     )
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     return inspect.cleandoc(text).replace("``", "`").replace("::\n", ":\n")
 
 

@@ -1,4 +1,4 @@
-"""Records the plugin interface in ``gateway_core/plugins/protocols.json``.
+"""Records the plugin interface in ``plugins/extensions/kit/gateway_kit/protocols.json``.
 
 ``python tools/protocol.py`` records it for the current hook protocol and for the version in
 pyproject.toml. It refuses while a name is missing that a plugin of an older protocol or of an
@@ -20,14 +20,14 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from gateway_kit.interface import KIND, Book, Interface, Release, broken
 
 import gateway_core
 from gateway_core import hookspecs
-from gateway_core.plugins.interface import KIND, Book, Interface, Release, broken
 from gateway_core.plugins.protocol import CURRENT, SUPPORTED
 
 ROOT = Path(__file__).parent.parent
-FILE = ROOT / "gateway_core" / "plugins" / "protocols.json"
+FILE = ROOT / "plugins" / "extensions" / "kit" / "gateway_kit" / "protocols.json"
 FURTHER = (
     "gateway_core.identity.access.Access",
     "gateway_core.pipeline.plugin_host.Host",

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import msgspec
 
-from gateway_batches import completion_routes, message_routes
+from gateway_batches import completion_routes, message_routes, operator_batches
 from gateway_core import hookspecs, plugins
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
@@ -25,7 +25,8 @@ from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import RULES, Access, Rule
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.plugins import registry
-from gateway_dashboard_api import plugin as dashboard
+from gateway_dashboard_api import routes as dashboard
+from gateway_files import operator_files
 from gateway_files import routes as files
 from gateway_native.routes import routes as native_routes
 from gateway_realtime import routes as realtime
@@ -37,6 +38,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import contracts_page  # noqa: E402
+import toolkit_page  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 _LINK = re.compile(r"https?://[^\s<>()]+[^\s<>().,;:]")
@@ -93,7 +95,10 @@ def is_read(field: str) -> bool:
 def sources() -> tuple[str, ...]:
     return tuple(
         path.read_text(encoding="utf-8")
-        for package in ("gateway_core", "gateway_dashboard_api", "gateway_files", "gateway_batches")
+        for package in (
+            *("gateway_core", "gateway_cli", "gateway_dashboard_api"),
+            *("gateway_files", "gateway_batches"),
+        )
         for path in sorted((ROOT / package).rglob("*.py"))
         if path.name not in ("settings.py", "setting.py")
     )
@@ -319,8 +324,9 @@ def operations() -> tuple[RouteOperation, ...]:
     built = registry.build(plugins.load(allowed=bundled()))
     own = (
         *(*meta.routes(unused), *models.routes(unused), *images.routes()),
-        *(*files.routes(unused), *completion_routes.routes(unused)),
-        *(*message_routes.routes(unused), *realtime.routes(unused)),
+        *(*files.routes(unused), *operator_files.routes(unused)),
+        *(*completion_routes.routes(unused), *message_routes.routes(unused)),
+        *(*operator_batches.routes(unused), *realtime.routes(unused)),
         *native_routes(unused, built.providers.values()),
     )
     routes = (*own, *dashboard.routes_of(unused))
@@ -394,6 +400,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "hooks.md": hooks_page,
     "contracts.md": contracts_page.page,
+    "toolkit-of-formats.md": toolkit_page.page,
     "formats-and-vendors.md": formats_page,
     "access.md": access_page,
     "management.md": management_page,

@@ -20,13 +20,18 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = (
     *(f"gateway_core/{room}" for room in ("contracts", "config", "storage", "identity")),
     *(f"gateway_core/{room}" for room in ("plugins", "upstream", "metering", "routing")),
-    *(f"gateway_core/{room}" for room in ("pipeline", "http", "cli")),
+    *(f"gateway_core/{room}" for room in ("pipeline", "http")),
     "gateway_core",
+    "gateway_cli",
+    "gateway_administration",
+    "gateway_postgres",
     *("gateway_formats", "gateway_providers", "gateway_dashboard_api", "gateway_services"),
     "gateway_files",
     "gateway_realtime",
     *("gateway_files", "gateway_batches"),
     "gateway_native",
+    "gateway_observing",
+    "gateway_filters",
     *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
 )
 REPLACED_WORDS = re.compile(

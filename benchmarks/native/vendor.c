@@ -6,7 +6,7 @@
  * A file is a 32-bit pause, then pieces, each a 32-bit length and its bytes, in the byte order of
  * the machine. The pause is in microseconds between two pieces: 0 sends each piece with a write of
  * its own, one behind the other; the first piece is sent at once. One thread, one epoll.
- * It never sleeps, until SIGUSR1 says that it may.
+ * It never sleeps, until SIGUSR1 says that it may. A GET is for the list of models, which is empty.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,6 +49,9 @@ typedef struct Connection {
     int is_waiting;
 } Connection;
 
+static const char no_models[] = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+                                "content-length: 27\r\n\r\n{\"object\":\"list\",\"data\":[]}";
+static Mode models = {.count = 1, .pieces = {{(char *)no_models, sizeof no_models - 1}}};
 static Mode modes[MODES];
 static size_t mode_count;
 static int epoll, timer;
@@ -94,6 +97,7 @@ static void load_all(const char *folder) {
 }
 
 static Mode *mode_of(const char *head) {
+    if (!strncmp(head, "GET ", 4)) return &models;
     const char *start = strchr(head, '/');
     if (!start++) return NULL;
     size_t length = strcspn(start, "/ ?");

@@ -11,6 +11,7 @@ DATA_DIR/                 0700
   gateway-database.env    which database the next start uses, if it was chosen in the dashboard
   auth/cli-secret         lets the command line speak to its own gateway
   db/data.sqlite          the database
+  db/served, db/change    which database the processes serve, and the right to change it
   db/backups/             snapshots of it
   db/journal/             finished requests that are not in it yet
   files/                  files of clients: see gateway_files/store.py
@@ -169,6 +170,15 @@ class DataDir:
         finally:
             os.close(lock)
 
+    def holder(self) -> int | None:
+        """The process id of the gateway that runs here, if one does. Raises DataDirUnusable."""
+        try:
+            self.check()
+        except DataDirInUse:
+            holder = (self.path / "gateway.lock").read_bytes()
+            return int(holder) if holder.isdigit() else None
+        return None
+
     def acquire(self) -> None:
         """Keep every other gateway out until ``close``. Raises DataDirInUse."""
         if self._lock is not None:
@@ -184,6 +194,9 @@ class DataDir:
         with suppress(OSError):
             os.ftruncate(lock, 0)
             os.write(lock, str(os.getpid()).encode())
+        # The first to open the database decides which one it is: see storage/agreement.py.
+        with suppress(OSError):
+            os.truncate(self.path / "db" / "served", 0)
         # A killed process leaves half-written files. Nobody else writes while this lock is held.
         for directory in (self.path, self.path / "auth"):
             for leftover in directory.glob(".*.tmp"):
@@ -211,6 +224,10 @@ class DataDir:
 
     def cli_secret(self) -> str:
         return self._read_or_create("auth/cli-secret", self._new_secret)
+
+    def gateway_name(self) -> str:
+        """What the processes on this directory have in common, and others not."""
+        return hashlib.sha256(f"gateway {self.cli_secret()}".encode()).hexdigest()[:8]
 
     def master_key(self, *, mint: bool) -> bytes:
         """The 32 bytes that everything sealed depends on.

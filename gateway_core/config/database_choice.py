@@ -8,8 +8,8 @@ A URL, or the engine ``postgres``, means that nothing but PostgreSQL will do.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
-from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+from typing import Literal
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -24,7 +24,6 @@ ENGINE, URL, SSLMODE = NAMES = (
     *("GATEWAY_DATABASE_ENGINE", "GATEWAY_PG_URL", "GATEWAY_PG_SSLMODE"),
 )
 DEFAULT_SSLMODE = SslMode.REQUIRE
-DEFAULT_PORT = 5432
 _SCHEMES = ("postgres", "postgresql")
 
 
@@ -100,22 +99,3 @@ def complete_url(url: str, sslmode: str = "") -> str:
         return url
     more = urlencode({"sslmode": sslmode or DEFAULT_SSLMODE.value})
     return parts._replace(query="&".join(filter(None, (parts.query, more)))).geturl()
-
-
-def make_url(host: str, port: int, database: str, user: str, password: str, sslmode: str) -> str:
-    """A URL from its parts."""
-    place = f"[{host}]" if ":" in host else host
-    who = quote(user, safe="") + (f":{quote(password, safe='')}" if password else "")
-    return f"postgresql://{who}@{place}:{port}/{quote(database, safe='')}?sslmode={sslmode}"
-
-
-def describe_url(url: str) -> Mapping[str, Any]:
-    """What may be shown of a URL that is complete: never its password."""
-    parts = urlsplit(url)
-    return {
-        "host": parts.hostname,
-        "port": parts.port or DEFAULT_PORT,
-        "database": unquote(parts.path.removeprefix("/")) or unquote(parts.username or ""),
-        "user": unquote(parts.username or ""),
-        "sslmode": parse_qs(parts.query)["sslmode"][-1],
-    }

@@ -90,6 +90,16 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             shown_default="~/.gateway",
         ),
     ] = None
+    files_dir: Annotated[
+        str | None,
+        variable(
+            "FILES_DIR",
+            "Where files and batches of clients are kept: a folder that gateways on one PostgreSQL "
+            "database share.",
+            TEXT,
+            shown_default="`DATA_DIR`",
+        ),
+    ] = None
     database_engine: Annotated[
         DatabaseEngine | None,
         variable(
@@ -335,6 +345,13 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             home = self.variables.get("HOME")
             return (Path(home) if home else Path.home()).absolute() / ".gateway"
         return Path(self.data_dir).expanduser().absolute()
+
+    @property
+    def files_path(self) -> Path:
+        """The folder of files and batches, as an absolute path."""
+        if self.files_dir is None:
+            return self.data_path
+        return Path(self.files_dir).expanduser().absolute()
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [(v.field, getattr(self, v.field)) for v in VARIABLES if not v.secret]

@@ -121,6 +121,14 @@ class LimitVariables(TlsVariables, frozen=True, kw_only=True):
             whole(0),
         ),
     ] = 30_000
+    reload_drain_ms: Annotated[
+        int,
+        variable(
+            "GATEWAY_RELOAD_DRAIN_MS",
+            "How long requests may go on in processes that a reload has replaced.",
+            whole(0),
+        ),
+    ] = 3_600_000
     memory_mb: Annotated[
         int | None,
         variable(

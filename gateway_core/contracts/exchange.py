@@ -53,6 +53,20 @@ class BodyParts(Struct, frozen=True):
         return b"".join(self)
 
 
+class Lasting(dict[str, str]):
+    """Headers that many requests share, with the head that was last made of them.
+
+    Whoever makes one does not change it any more.
+    """
+
+    __slots__ = ("written",)
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        super().__init__(fields)
+        self.written: tuple[str, str, bytes] = ("", "", b"")
+        """Method, the URL's line, and the bytes they begin."""
+
+
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
     method: str = "POST"
     """The HTTP method, in upper case."""
@@ -72,6 +86,8 @@ class UpstreamRequest(Struct, frozen=True, kw_only=True):
     """Seconds between two pieces of the answer; ``None`` takes the transport's own limit."""
     parts: BodyParts | None = None
     """The body in the place of ``body``, where it may be partly in files."""
+    losses: Losses | None = None
+    """Where an executor names what it does not send on; ``None`` for any other reader."""
 
 
 class UpstreamResponse(Protocol):
@@ -103,6 +119,41 @@ class Transport(Protocol):
 
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         """Send and wait for the head of the answer. Raises TransportError."""
+        ...
+
+
+class SocketClosed(Struct, frozen=True):
+    """A WebSocket is closed, and why."""
+
+    code: int
+    """Of RFC 6455, section 7.4; 1006 where no close frame came."""
+    reason: str = ""
+    """What the closing side says of it."""
+
+
+class Socket(Protocol):
+    """An open WebSocket to a vendor. One task may receive while another one sends."""
+
+    async def receive(self) -> str | bytes | SocketClosed:
+        """The next message, or how the socket was closed."""
+        ...
+
+    async def send(self, content: str | bytes) -> bool:
+        """Send a message, as soon as the vendor takes it; false when it takes nothing for too
+        long. Does nothing once the socket is closed."""
+        ...
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Say goodbye, and close. Does nothing the second time."""
+        ...
+
+
+class SocketTransport(Transport, Protocol):
+    """A way out to the network that opens WebSockets too."""
+
+    async def connect(self, request: UpstreamRequest) -> Socket:
+        """Open a WebSocket by a GET to an http or https address; the handshake's own headers are
+        added. Raises TransportError, and UpstreamError where the vendor refuses."""
         ...
 
 

@@ -11,7 +11,9 @@ class Interceptor(Protocol):
 
     ``order`` sorts interceptors, lowest first. When ``before`` or ``after``
     raises anything but a GatewayError, the call goes on if ``required`` is
-    false and is refused with 500 if it is true; either way it is logged.
+    false and is refused with 500 if it is true; either way it is logged. Each may
+    take 5 seconds, or the ``timeout`` that the object has, at most 60. While the object
+    has an ``is_idle`` that is true, it sees no calls: it is read again when settings change.
     """
 
     order: int

@@ -1,6 +1,7 @@
 """One call of a vendor's own API that clients may make through the native facade, as data."""
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -62,6 +63,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     """A streamed call is made to report its usage, with ``stream_options.include_usage``."""
     unnamed: tuple[str, ...] = ()
     """Ids of models that the vendor does not know by name: they are left out of a form."""
+    check: Callable[[Mapping[str, Any]], None] | None = None
+    """Looks at a JSON body before an account is chosen. Raises BadRequest."""
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -6,11 +6,18 @@ field, so an editor can jump to it and a type checker can check it.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Raw, Struct
 
-from .exchange import FileContent, ServiceExchange, Transport, UpstreamRequest, UpstreamResponse
+from .conversation import Conversation
+from .exchange import (
+    FileContent,
+    ServiceExchange,
+    SocketTransport,
+    UpstreamRequest,
+    UpstreamResponse,
+)
 from .model import Model
 from .native import Operation
 from .sockets import SocketService
@@ -55,6 +62,26 @@ class OAuth(Struct, frozen=True, kw_only=True):
     """What is asked for, in the vendor's words."""
 
 
+class AccountField(Struct, frozen=True, kw_only=True):
+    """A member of an account's data that the vendor needs or takes, as a form asks for it."""
+
+    name: str
+    """Its key in ``providerSpecificData``. One that names a secret, as ``clientSecret`` does, is
+    stored encrypted and never shown."""
+    title: str
+    """As people write it."""
+    about: str = ""
+    """What it is and where it is found; empty where the title says it all."""
+    type: Literal["text", "url", "document"] = "text"
+    """``document`` is a JSON document, or its text."""
+    needed: bool = False
+    """No call can be made without it, unless the account has a ``baseUrl``."""
+    default: str | None = None
+    """What counts where it is left out."""
+    examples: tuple[str, ...] = ()
+    """Values that a form may offer; any other is taken too."""
+
+
 class Target(Struct, frozen=True):
     """Which model at which provider, once resolution is over."""
 
@@ -68,7 +95,7 @@ class Target(Struct, frozen=True):
         return f"{self.provider.shown}/{self.model.id}"
 
 
-class Credential(Struct, frozen=True, kw_only=True):
+class Credential(Struct, frozen=True, kw_only=True, weakref=True):
     """One account's secret and the vendor data stored beside it."""
 
     connection_id: str
@@ -139,6 +166,25 @@ class Call(Struct, kw_only=True):
     form: tuple[FormPart, ...] = ()
     """The parts of a multipart body. ``members`` holds its plain fields as JSON strings, and
     ``body`` is empty."""
+    key_id: str | None = None
+    """The id of the caller's key, for interceptors and filters; ``None`` without one."""
+    conversation: Conversation | None = None
+    """What is sent in the place of the body, once an interceptor has set it."""
+    reader: "Callable[[Call], Conversation | None] | None" = None
+    """Reads the conversation; the gateway sets it for interceptors and filters."""
+    noter: "Callable[[str], None] | None" = None
+    """Keeps notes, as ``reader``."""
+
+    def read_conversation(self) -> Conversation | None:
+        """The call in neutral form; ``None`` where it is no chat. Raises BadRequest."""
+        if self.conversation is not None or self.reader is None:
+            return self.conversation
+        return self.reader(self)
+
+    def note(self, text: str) -> None:
+        """Put a note of at most 300 characters into the call's row of the ledger, once."""
+        if self.noter is not None:
+            self.noter(text)
 
 
 class Adapter(Protocol):
@@ -153,14 +199,15 @@ class Executor(Protocol):
     """Carries a request by other means than one plain HTTP exchange.
 
     It may sign, fetch a token first, or reshape; every byte still leaves
-    through the ``transport`` it is handed.
+    through the ``transport`` it is handed, more than once if need be, but for what has
+    ``request.once``. What it leaves out of a chat request it names with ``request.losses``.
     """
 
     name: str
     """What the manifest and the log call it."""
 
     async def send(
-        self, request: UpstreamRequest, credential: Credential, transport: Transport
+        self, request: UpstreamRequest, credential: Credential, transport: SocketTransport
     ) -> UpstreamResponse: ...
 
 
@@ -236,6 +283,10 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
 
     auth: Auth = Auth()
     """How a key rides on a request."""
+    keys_url: str | None = None
+    """The page of the vendor where a person makes a key."""
+    account_fields: tuple[AccountField, ...] = ()
+    """What an account holds besides its key. ``baseUrl`` need not be named."""
     environment: tuple[str, ...] = ()
     """Process variables that may hold a key, the first that is set wins."""
     environment_data: Mapping[str, str] = {}
@@ -272,6 +323,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Top-level request members this vendor rejects."""
     rename: Mapping[str, str] = {}
     """Top-level request members this vendor calls something else."""
+    fixed: Mapping[str, Raw] = {}
+    """Top-level members that each chat request has, by the vendor's names, whatever was sent."""
     options: Mapping[str, str | bool] = {}
     """Switches of the wire format, each documented by the format's plugin."""
     free: bool = False

@@ -97,6 +97,12 @@ class Server(Protocol):
         """
         ...
 
+    async def retire(self) -> None:
+        """Accept no more, because another process does so on the same socket, and return when
+        every connection has ended. Requests that come on an open one are answered; a connection
+        that had time to send another one is closed. May be cancelled, and a stop may follow."""
+        ...
+
     def shorten_drain(self) -> None:
         """A second request to stop: give running requests ``ServerLimits.short_drain`` only."""
         ...

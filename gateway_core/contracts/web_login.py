@@ -28,7 +28,8 @@ class WebLoginRequest(Struct, frozen=True, kw_only=True):
     body: bytes = b""
     """The body, whole."""
     memory: dict[str, Any] = {}
-    """Of this one sign-in: what is put here comes back with its next request."""
+    """Of this one sign-in: what is put here comes back with its next request, wherever that is
+    served. Plain values: texts, numbers, bytes, lists, mappings; at most 64 KiB together."""
 
 
 class WebLoginAnswer(Struct, frozen=True, kw_only=True):

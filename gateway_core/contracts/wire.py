@@ -330,3 +330,6 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     everything is known; ``None`` where clients fail on what they do not know."""
     base_url: str | None = None
     """What a custom node of this format gets when the operator names no URL."""
+    options: Mapping[str, tuple[str | bool, ...]] = {}
+    """The names of ``ProviderSpec.options`` that this format reads, each with the values that it
+    knows; no values for any text."""

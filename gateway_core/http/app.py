@@ -6,8 +6,9 @@ compare the same path (``identity/targets.py``), and a route without a class of
 access is refused.
 """
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Iterator, Mapping
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -48,7 +49,7 @@ from ..pipeline.pipeline import infer
 from ..pipeline.request_head import AdmittedHead, EndpointRoute, read_request_head
 from . import meta, models
 from .endpoints import Endpoints
-from .operations import Guarded
+from .operations import Deferred, Guarded
 from .requests import REQUEST_ID
 from .responses import NO_STORE, deny_socket, flat_error
 
@@ -65,11 +66,21 @@ log = logging.getLogger(__name__)
 class App:
     """The gateway as an ASGI application."""
 
-    def __init__(self, core: Collaborators, extra: Iterable[Guarded] = ()) -> None:
+    def __init__(self, core: Collaborators, extra: Iterable[Guarded | Deferred] = ()) -> None:
         self.core = core
-        self.routes = (*meta.routes(core), *models.routes(core), *extra)
+        self._routes: tuple[Guarded | Deferred, ...] = (
+            *(*meta.routes(core), *models.routes(core), *extra),
+        )
         self._endpoints = Endpoints(core.snapshot.registry.formats.values())
         self._isolated_host = _isolated_host(core)
+
+    @property
+    def routes(self) -> tuple[Guarded, ...]:
+        """Every route beside the inference endpoints."""
+        for each in self._routes:
+            if isinstance(each, Deferred):
+                self._take(each, each.make())
+        return tuple(self._made())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -133,6 +144,25 @@ class App:
             scope[REPEATED_HEAD].made = AdmittedHead(head, self.core.identity.keys.changes)
         return infer(self.core, head, scope, receive, send)
 
+    def serve_endpoint(
+        self, path: str, caller: Caller, scope: Scope, receive: Receive, send: Send
+    ) -> Awaitable[None]:
+        """Serve a request as that of a client endpoint, to a caller whom another route let in.
+
+        Credentials that the request shows do not count. Raises UnknownRoute, MethodNotAllowed.
+        """
+        matched = self._endpoints.find(path)
+        if matched is None:
+            raise UnknownRoute(path)
+        (route, parameters), headers = matched, headers_of(scope)
+        if scope["method"] != route.endpoint.method:
+            raise MethodNotAllowed(f"Use {route.endpoint.method} for {path}")
+        parameters = {**parameters, **query_parameters(scope, route.endpoint.query)}
+        if self.core.environment.strip_reasoning:
+            headers[REASONING] = "off"
+        head = read_request_head(route, parameters, path, caller, headers)
+        return infer(self.core, head, scope, receive, send)
+
     def begin_directly(
         self, kept: RepeatedHead, body: bytes, outlet: DirectWriter
     ) -> fast_path.Driver | None:
@@ -154,7 +184,7 @@ class App:
         scope[CALLER] = Caller(peer=peer)
         try:
             scope["path"], scope["root_path"] = path_of(scope), ""
-            guarded = self._find(scope, isolated=True)
+            guarded = await self._find(scope, isolated=True)
         except GatewayError:
             guarded = None
         if guarded is None:
@@ -170,7 +200,7 @@ class App:
         receive, send = _patient(scope, receive, send)
         request_id = scope[REQUEST_ID] = self.core.new_id()
         scope["app"] = self
-        guarded = self._find(scope)
+        guarded = await self._find(scope)
         access = self._access(guarded, scope)
         methods = {m for g in self._known(scope) for m in getattr(g.route, "methods", None) or ()}
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
@@ -215,7 +245,7 @@ class App:
         try:
             check_host(scope, headers)
             scope["path"], scope["root_path"] = path_of(scope), ""
-            guarded = self._find(scope)
+            guarded = await self._find(scope)
             is_isolated = self._isolated_host and host_of(headers["host"]) == self._isolated_host
             if guarded is None or is_isolated:
                 raise UnknownRoute(scope["path"])
@@ -231,15 +261,29 @@ class App:
         else:
             await guarded.route.handle(scope, receive, send)
 
-    def _find(self, scope: Scope, *, isolated: bool = False) -> Guarded | None:
-        for guarded in self.routes:
-            if (guarded.access is Access.ISOLATED) is not isolated:
+    async def _find(self, scope: Scope, *, isolated: bool = False) -> Guarded | None:
+        for each in self._routes:
+            if isinstance(each, Deferred):
+                if scope["path"].startswith(each.below):
+                    self._take(each, await asyncio.to_thread(each.make))
+                    return await self._find(scope, isolated=isolated)
                 continue
-            match, child = guarded.route.matches(scope)
+            if (each.access is Access.ISOLATED) is not isolated:
+                continue
+            match, child = each.route.matches(scope)
             if match is Match.FULL:
                 scope.update(child)
-                return guarded
+                return each
         return None
+
+    def _made(self) -> Iterator[Guarded]:
+        return (each for each in self._routes if isinstance(each, Guarded))
+
+    def _take(self, deferred: Deferred, routes: Iterable[Guarded]) -> None:
+        """Put routes in their place, unless another request has done so meanwhile."""
+        if deferred in self._routes:
+            at = self._routes.index(deferred)
+            self._routes = (*self._routes[:at], *routes, *self._routes[at + 1 :])
 
     def _access(self, guarded: Guarded | None, scope: Scope) -> Access:
         """The class of a path."""
@@ -269,7 +313,7 @@ class App:
         """The routes of a path, whatever their methods."""
         return [
             guarded
-            for guarded in self.routes
+            for guarded in self._made()
             if guarded.access is not Access.ISOLATED
             and guarded.route.matches(scope)[0] is not Match.NONE
         ]

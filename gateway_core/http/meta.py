@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -16,13 +16,16 @@ from .responses import NO_STORE, flat_error, json_answer
 MANIFEST = "/v1/provider-plugin-manifest"
 
 
-class HealthReport(Struct, frozen=True):
+class HealthReport(Struct, frozen=True, rename="camel"):
     ok: bool = True
+    not_shared: str | UnsetType = UNSET
+    """Why this gateway counts limits for itself, where several are to count together."""
 
 
 def routes(core: Collaborators) -> list[Guarded]:
     async def health(request: Request) -> Response:
-        return json_answer(HealthReport())
+        shared = core.snapshot.registry.shared_state
+        return json_answer(HealthReport(not_shared=(shared and shared.trouble) or UNSET))
 
     async def ready(request: Request) -> Response:
         report = await readiness.report()
@@ -34,7 +37,7 @@ def routes(core: Collaborators) -> list[Guarded]:
             "access-control-allow-origin": "*",
             "x-content-type-options": "nosniff",
         }
-        return Response(core.manifest, headers=headers, media_type="application/json")
+        return Response(core.manifest(), headers=headers, media_type="application/json")
 
     readiness = Readiness(core)
     both, public, purpose = ("GET", "HEAD"), Access.PUBLIC, "show the provider manifest"

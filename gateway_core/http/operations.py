@@ -4,7 +4,7 @@ The gate asks it who may pass, and the OpenAPI document and the access table
 are made from it. A route that is not one of these is shut.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -52,6 +52,21 @@ class Guarded(Struct, frozen=True):
     admits: bool = False
     """A WebSocket that checks its callers by itself, after the handshake: a browser shows a script
     no status of one, so that nobody else could say why it is refused."""
+    page: str = ""
+    """The title of a page that the route adds to the operator's web interface: the route answers
+    GET with a JavaScript module, which the interface imports."""
+
+
+class Deferred(Struct, frozen=True):
+    """Routes of a bundled plugin that are made when the first request comes below their paths.
+
+    Who makes them imports what only they need. It runs on a thread, so that nobody else waits,
+    and may run twice; what it raises fails the request.
+    """
+
+    below: tuple[str, ...]
+    """How their paths begin: ``/api/``."""
+    make: Callable[[], Iterable[Guarded]]
 
 
 def guarded(

@@ -31,6 +31,7 @@ class Access(StrEnum):
     LOCAL = "local"
     COMMAND_LINE = "command-line"
     SURFACE = "surface"
+    CONTROL = "control"
     ISOLATED = "isolated"
 
 
@@ -99,6 +100,15 @@ RULES: Mapping[Access, Rule] = {
         about="Gateway protocol surfaces, which check their own gateway key.",
         local=True,
         refusal=SURFACE_KEY,
+    ),
+    Access.CONTROL: Rule(
+        about="The control server, for callers of the management API who may write. It lets in "
+        "callers on this machine too, while requireApiKey is off; the route checks that, and "
+        "what a key may do.",
+        session=True,
+        key=True,
+        open=True,
+        local=True,
     ),
     Access.ISOLATED: Rule(
         about="Only at the host name of the assisted login, where nothing else is served; "

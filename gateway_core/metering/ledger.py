@@ -287,4 +287,7 @@ def record_of(record: RequestRecord, prices: Prices, timestamps: Timestamps) -> 
         usage.units,
         record.error,
         record.dropped,
+        # The error of a call with one attempt is the row's own.
+        record.failures if record.attempts > 1 else (),
+        record.notes,
     )

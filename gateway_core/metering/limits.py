@@ -8,7 +8,8 @@ days, months, life   sums of the ledger, read from the database and updated here
 
 A call that was admitted may end above a limit; the next one is refused. The
 sums are read again every ten seconds, so that what other processes wrote, or
-an operator deleted, is seen.
+an operator deleted, is seen. Where a plugin keeps a state that processes share,
+it counts the minutes for all of them.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..contracts.errors import LimitExceeded, Unavailable
+from ..contracts.shared_state import LimitReached, SharedLimits, SharedState
 from ..identity.keys import Key
 from ..identity.policy import Policy
 from ..storage.moments import next_midnight, next_month
@@ -147,6 +149,7 @@ class KeyLimits:
         clock: Callable[[], float],
         monotonic: Callable[[], float] = time.monotonic,
         zone: tzinfo | None = None,
+        shared: SharedState | None = None,
     ) -> None:
         """``still`` keeps the ledger from writing while the sums are read; ``unwritten`` gives
         what it has still to write: key id, local day, what was used."""
@@ -156,31 +159,56 @@ class KeyLimits:
         self._clock = clock
         self._monotonic = monotonic
         self._zone = zone
+        self._shared = shared
         self._timestamps = Timestamps(zone)
         self._counts: dict[str, Count] = {}
         self._loading = asyncio.Lock()
 
     async def admit(self, key: Key) -> None:
         """Admit one call and count it, in one step. Raises LimitExceeded, Unavailable."""
-        if not self.admit_now(key):
-            self._count_in(key, await self._load(key.id))
+        if self.admit_now(key):
+            return
+        count = await self._load(key.id)
+        if self._shared is None or not _is_by_minute(key.policy):
+            self._count_in(key, count)
+            return
+        self._check_sums(key.policy, count)
+        limits = SharedLimits(requests=key.policy.rpm, tokens=key.policy.tpm)
+        reached = await self._shared.admit(_name(key.id), limits)
+        if reached is not None:
+            raise _exceeded(key.policy, reached)
+        count.slide(self._monotonic())
+        count.requests.append(self._monotonic())
 
     def admit_now(self, key: Key) -> bool:
-        """The same; false, and nothing is counted, when the sums have to be read first."""
+        """The same; false, and nothing is counted, where something has to be waited for: the
+        sums, or what other processes have admitted."""
         count = self._counts.get(key.id)
         if count is None or self._is_stale(count):
+            return False
+        if self._shared is not None and _is_by_minute(key.policy):
             return False
         self._count_in(key, count)
         return True
 
+    async def check(self, key: Key) -> None:
+        """See whether a call would be admitted, and count nothing. Raises LimitExceeded,
+        Unavailable."""
+        count = await self.count_of(key.id)
+        self._check_sums(key.policy, count)
+        self._check_minute(key.policy, count, self._monotonic())
+
     def withdraw(self, key: Key) -> None:
         """Take back the admission of the last call, which is not made."""
         self._counts[key.id].requests.pop()
+        if self._shared is not None and _is_by_minute(key.policy):
+            self._shared.withdraw(_name(key.id))
 
     def _count_in(self, key: Key, count: Count) -> None:
+        self._check_sums(key.policy, count)
         now = self._monotonic()
         count.slide(now)
-        self._check(key.policy, count, now)
+        self._check_minute(key.policy, count, now)
         count.requests.append(now)
 
     async def spent(self, key_id: str) -> KeySpent:
@@ -202,8 +230,11 @@ class KeyLimits:
         count = self._counts.get(row.api_key_id or "")
         if count is not None and row.attempts > 0:
             now = self._monotonic()
-            count.add(used_by(row), row.day, now)
+            used = used_by(row)
+            count.add(used, row.day, now)
             count.slide(now)
+            if self._shared is not None and count.policy is not None and count.policy.tpm:
+                self._shared.record(_name(row.api_key_id or ""), used.tokens)
 
     def forget(self) -> None:
         """Invalidate the sums: the ledger was changed."""
@@ -249,8 +280,8 @@ class KeyLimits:
                 spent = spent.plus(used, its_day)
         return spent
 
-    def _check(self, policy: Policy, count: Count, now: float) -> None:
-        """Raise LimitExceeded for the first limit that is reached."""
+    def _check_sums(self, policy: Policy, count: Count) -> None:
+        """Raise LimitExceeded for the first limit of a day, month or life that is reached."""
         ever = count.spent.ever
         if policy.max_tokens is not None and ever.tokens >= policy.max_tokens:
             raise LimitExceeded(
@@ -267,6 +298,8 @@ class KeyLimits:
                     limit_message(window, used, limit),
                     retry_after=self.resets_at(window.span) - self._clock(),
                 )
+
+    def _check_minute(self, policy: Policy, count: Count, now: float) -> None:
         if policy.tpm is not None and count.tokens_sum >= policy.tpm:
             # The next call is admitted when enough of the tokens have left the minute.
             leaves_from, left = now, count.tokens_sum
@@ -274,17 +307,27 @@ class KeyLimits:
                 leaves_from, left = moment, left - tokens
                 if left < policy.tpm:
                     break
-            raise LimitExceeded(
-                f"API key token rate limit exceeded"
-                f" ({count.tokens_sum}/{policy.tpm} tokens/minute).",
-                retry_after=leaves_from + MINUTE - now,
-            )
+            wait = leaves_from + MINUTE - now
+            raise _exceeded(policy, LimitReached("tokens", count.tokens_sum, wait))
         if policy.rpm is not None and len(count.requests) >= policy.rpm:
             oldest = count.requests[len(count.requests) - policy.rpm]
-            raise LimitExceeded(
-                f"API key rate limit exceeded ({policy.rpm} requests/minute).",
-                retry_after=oldest + MINUTE - now,
-            )
+            wait = oldest + MINUTE - now
+            raise _exceeded(policy, LimitReached("requests", policy.rpm, wait))
+
+
+def _is_by_minute(policy: Policy) -> bool:
+    return policy.rpm is not None or policy.tpm is not None
+
+
+def _name(key_id: str) -> str:
+    return f"key:{key_id}"
+
+
+def _exceeded(policy: Policy, reached: LimitReached) -> LimitExceeded:
+    text = f"API key rate limit exceeded ({policy.rpm} requests/minute)."
+    if reached.limit == "tokens":
+        text = f"API key token rate limit exceeded ({reached.used}/{policy.tpm} tokens/minute)."
+    return LimitExceeded(text, retry_after=reached.wait)
 
 
 def limit_message(window: Window, used: int, limit: int) -> str:

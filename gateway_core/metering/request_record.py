@@ -1,15 +1,21 @@
 """The facts about one request, collected while it runs, for its row in the ledger."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 
 from ..contracts.errors import GatewayError
+from ..contracts.exchange import Exchange
 from ..contracts.provider import Target
 from ..contracts.usage import Usage
 from ..identity.keys import Key
-from ..storage.stores.usage import Status
+from ..storage.stores.usage import FailedAttempt, Status
 from ..upstream.redaction import redact
 from .request_log_entry import RequestLogEntry
+
+MOST_FAILURES = 32
+LONGEST_ERROR = 300
+"""Characters of what a vendor said, and of a plugin's note."""
+MOST_NOTES = 32
 
 
 class RequestRecord:
@@ -26,6 +32,7 @@ class RequestRecord:
         "endpoint",
         "error",
         "error_code",
+        "failures",
         "first_byte",
         "format",
         "http_status",
@@ -33,6 +40,8 @@ class RequestRecord:
         "is_recorded",
         "key",
         "model",
+        "notes",
+        "on_failure",
         "over",
         "request_id",
         "started_at",
@@ -73,6 +82,8 @@ class RequestRecord:
         self.combo_id: str | None = None
         self.combo_name: str | None = None
         self.attempts = 0
+        self.failures: tuple[FailedAttempt, ...] = ()
+        self.notes: tuple[str, ...] = ()
         self.usage: Usage | None = None
         self.status: Status = "ok"
         self.http_status = 200
@@ -82,6 +93,10 @@ class RequestRecord:
         self.dropped: tuple[str, ...] = ()
         self.detail: RequestLogEntry | None = None
         """The contents, while the request log is on."""
+
+    on_failure: Callable[[Exchange, str, BaseException], None]
+    """Called when an attempt fails, with its exchange and the account's id. There is none, not even
+    ``None``, where no observer follows the request: setting it would cost every request."""
 
     def add_usage(self, usage: Usage | None) -> None:
         """Count what was used besides what the answer itself will report."""
@@ -100,6 +115,27 @@ class RequestRecord:
             estimated=mine.estimated or usage.estimated,
             units=added(mine.units, usage.units),
         )
+
+    def attempt_failed(self, target: Target, error: GatewayError) -> None:
+        """Note that the attempt under way gave no answer. One that never left is none."""
+        if len(self.failures) >= min(self.attempts, MOST_FAILURES):
+            return
+        failure = FailedAttempt(
+            target.provider.id,
+            target.model.id,
+            round((monotonic() - self.begun) * 1000),
+            error.status,
+            self.connection_id,
+            error.code,
+            error.message[:LONGEST_ERROR],
+        )
+        self.failures = (*self.failures, failure)
+
+    def note(self, text: str) -> None:
+        """Keep what a plugin has to say about the request, once and cut to a bound."""
+        text = text[:LONGEST_ERROR]
+        if len(self.notes) < MOST_NOTES and text not in self.notes:
+            self.notes = (*self.notes, text)
 
     def failed(
         self, error: GatewayError, status: Status = "error", secrets: Iterable[str] = ()

@@ -258,7 +258,11 @@ class ClientResponse:
         self.opened = True
         # A list, because the middleware of a program around us may add to it.
         fields = list(headers)
-        await self._send({"type": "http.response.start", "status": status, "headers": fields})
+        try:
+            await self._send({"type": "http.response.start", "status": status, "headers": fields})
+        except OSError:  # As for a body.
+            self.gone = True
+            raise ClientGone from None
 
     async def _body(self, piece: bytes, *, more: bool) -> None:
         if not piece and more:

@@ -1,6 +1,7 @@
 """The collaborators of a running gateway, and the little of it that changes while it runs."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,6 +29,11 @@ from ..upstream.transport import Network
 from .body_memory import BodyMemory
 from .interceptors import Interceptors
 
+if TYPE_CHECKING:
+    from .filtering import Filtering
+    from .request_head import RequestHead
+    from .request_run import RequestRun
+
 
 class RuntimeState(msgspec.Struct, kw_only=True):
     """What changes while a gateway runs."""
@@ -40,6 +46,8 @@ class RuntimeState(msgspec.Struct, kw_only=True):
     """A stop was requested: new requests are better sent elsewhere."""
     is_stopping: bool = False
     """The time of running requests is up: one that is cancelled says so to its client."""
+    filtering: "Filtering | None" = None
+    """Shows answers to the filters that plugins brought; ``None`` without any."""
 
 
 class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +75,10 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     reachability: Reachability
     """Which servers without a key are there."""
     interceptors: Interceptors
+    new_run: "Callable[[Collaborators, RequestHead], RequestRun]"
+    """Makes the run of a request."""
+    run_type: Callable[[type[Any]], type[Any]]
+    """The class of runs that takes the place of another where requests are followed."""
     plugin_settings: PluginSettings
     """The current settings of plugins."""
     clock: Callable[[], float]
@@ -77,8 +89,8 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that an answer which is not streamed may take."""
     max_body: int
     """Largest request body of an inference route, bytes."""
-    manifest: bytes
-    """The provider manifest, encoded once."""
+    manifest: Callable[[], bytes]
+    """The provider manifest, encoded once it is asked for."""
     shares_data: bool = False
     """Other workers use the same data directory."""
     amend: Callable[[Callable[[Registry], Registry]], None]

@@ -23,7 +23,7 @@ from ..contracts.errors import (
     Unsendable,
     UpstreamError,
 )
-from ..contracts.exchange import Exchange, UpstreamRequest, UpstreamResponse
+from ..contracts.exchange import Exchange, UpstreamResponse
 from ..contracts.provider import Credential, Target
 from ..contracts.wire import Answered
 from ..metering.request_record import RequestRecord
@@ -36,6 +36,7 @@ from ..upstream.redaction import redact, secrets_of
 from ..upstream.transport import arrived, is_over, read_all
 from .attempt import Attempt, record_failure
 from .context import Collaborators
+from .filtering import RunFiltering
 from .media_by_value import MediaByAddress
 from .send import broken, longest, send
 from .steps import answer_in_steps, refusal_of
@@ -65,6 +66,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """Another member is asked only where one is not available."""
     is_final: bool = False
     """Nothing is sent a second time."""
+    filtering: RunFiltering | None = None
 
 
 class FirstAttempt(Struct, frozen=True):
@@ -92,7 +94,8 @@ async def dispatch(
                 return await _ask_member(core, snapshot, member, job, record, refusals, first)
         except TimeoutError:
             message = f"{member.name} did not answer in time"
-            refusals.last = TransportError(message, status=job.timeout_status)
+            error = TransportError(message, status=job.timeout_status)
+            refusals.add(record, member.target, error)
         except MemberFailed:
             if job.is_route and refusals.last is not None and not is_unavailable(refusals.last):
                 break
@@ -117,6 +120,11 @@ class Refusals:
         self.cooldowns: list[tuple[Target, Cooldown]] = []
         self.unconnected: list[str] = []
         self.unfit: Unsendable | None = None
+
+    def add(self, record: RequestRecord, target: Target, error: UpstreamError) -> None:
+        """Note an attempt that failed."""
+        self.last = error
+        record.attempt_failed(target, error)
 
     def is_last(self, member: Member) -> bool:
         return member is self._members[-1]
@@ -197,14 +205,14 @@ async def _ask_member(
             refusals.unfit = error
             break
         except HostRefused as error:  # No fault of the account: it gets no cooldown.
-            refusals.last = error
+            refusals.add(record, target, error)
         except PluginBroken as error:
-            refusals.last = error
+            refusals.add(record, target, error)
             break
         except UpstreamError as error:
             # Vendors have been seen to repeat the key they refuse.
             error.message = redact(error.message, secrets_of(account.credential))
-            refusals.last = error
+            refusals.add(record, target, error)
             if not record_failure(core, snapshot, member, account, error) or job.is_final:
                 raise
             cooldown = core.cooldowns.find(account.id, member.resting)
@@ -213,7 +221,7 @@ async def _ask_member(
         except (GatewayError, Answered):
             raise
         except (Exception, SystemExit, KeyboardInterrupt) as error:
-            refusals.last = broken(core, target.provider, account, error)
+            refusals.add(record, target, broken(core, target.provider, account, error))
             break
     raise MemberFailed
 
@@ -273,29 +281,39 @@ async def _ask_account(
             await media.fetch(core.network, core.snapshot.proxy)
             exchange = job.opener(member.target, account.credential)
         attempt = Attempt(member, account, exchange)
-        answering = send(core, member.target.provider, account, _request(attempt, job))
+        answering = _send(core, attempt, job)
         attempt.begin(core, record, job.constraints.session)
-    if job.is_service:
-        limit = ANSWER_LIMIT if job.answer_limit is None else job.answer_limit
-        await answer_in_steps(core, attempt, answering, record, limit)
+    try:
+        if job.is_service:
+            limit = ANSWER_LIMIT if job.answer_limit is None else job.answer_limit
+            await answer_in_steps(core, attempt, answering, record, limit)
+            return attempt
+        await _read_answer(core, attempt, answering, job, record)
+        if not job.insist or job.stream or not is_blank(attempt.exchange):
+            return attempt
+        record.add_usage(attempt.exchange.usage)
+        attempt = Attempt(member, account, job.opener(member.target, account.credential))
+        answering = _send(core, attempt, job)
+        record.attempts += 1
+        await _read_answer(core, attempt, answering, job, record)
+        if is_blank(attempt.exchange):
+            raise UpstreamError("The upstream gave an empty answer")
         return attempt
-    await _read_answer(core, attempt, answering, job, record)
-    if not job.insist or job.stream or not is_blank(attempt.exchange):
-        return attempt
-    record.add_usage(attempt.exchange.usage)
-    attempt = Attempt(member, account, job.opener(member.target, account.credential))
-    answering = send(core, member.target.provider, account, _request(attempt, job))
-    record.attempts += 1
-    await _read_answer(core, attempt, answering, job, record)
-    if is_blank(attempt.exchange):
-        raise UpstreamError("The upstream gave an empty answer")
-    return attempt
+    except BaseException as error:
+        if (on_failure := getattr(record, "on_failure", None)) is not None:
+            on_failure(attempt.exchange, account.id, error)
+        raise
 
 
-def _request(attempt: Attempt, job: Job) -> UpstreamRequest:
-    """What is sent; the exchange of a service need not say that its answer is not streamed."""
-    request = attempt.exchange.request
-    return request if job.stream or request.whole else replace(request, whole=True)
+def _send(core: Collaborators, attempt: Attempt, job: Job) -> Awaitable[UpstreamResponse]:
+    request, provider = attempt.exchange.request, attempt.member.target.provider
+    if provider.executor is not None:
+        request = replace(request, losses=attempt.exchange.losses)
+    # The exchange of a service need not say that its answer is not streamed.
+    request = request if job.stream or request.whole else replace(request, whole=True)
+    if job.filtering is not None:
+        return job.filtering.send(attempt, request)
+    return send(core, provider, attempt.account, request)
 
 
 def is_blank(exchange: Exchange) -> bool:

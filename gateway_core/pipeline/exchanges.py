@@ -48,9 +48,10 @@ TURN_FAILED = "The upstream says that the model's turn failed"
 def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
     """Whether the client's own bytes can go to this vendor.
 
-    A body that holds something sealed for another client format cannot.
+    A body that holds something sealed for another client format cannot, nor can one that an
+    interceptor has replaced by a conversation.
     """
-    return vendor.id == client.id and not is_marked(call.body)
+    return vendor.id == client.id and call.conversation is None and not is_marked(call.body)
 
 
 def client_side(wire: WireFormat) -> ClientSide:
@@ -165,7 +166,7 @@ class Translated:
             word = client.media_names.get(error.part, error.part)
             raise PartUnsupported(word, str(target)) from None
         spec, unsupported = target.provider, target.model.unsupported
-        if spec.drop or spec.rename or unsupported:
+        if spec.drop or spec.rename or unsupported or spec.fixed:
             members = json_body.members_of(body)
             neutral = {written: name for name, written in vendor.spelling.items()}
             for name in (*spec.drop, *unsupported):

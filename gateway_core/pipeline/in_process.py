@@ -8,11 +8,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
-from msgspec import Struct
-
 from ..contracts.asgi import ON_DISCONNECT, Message
 from ..identity.caller import Caller
-from ..metering.request_record import RequestRecord
 from .context import Collaborators
 from .pipeline import drive
 from .request_head import EndpointRoute, read_request_head
@@ -85,16 +82,6 @@ class InProcessResponse:
             callback()
 
 
-class WholeResponse(Struct, frozen=True):
-    """A whole answer; a stream's is everything that it has sent."""
-
-    status: int
-    headers: Mapping[str, str]
-    """Names in lower case."""
-    body: bytes
-    record: RequestRecord
-
-
 @asynccontextmanager
 async def in_process(
     core: Collaborators,
@@ -103,17 +90,20 @@ async def in_process(
     body: bytes,
     headers: Mapping[str, str] = {},
     request_id: str | None = None,
+    note: str = "",
 ) -> AsyncIterator[InProcessResponse]:
     """Send a JSON body to an endpoint as this caller. Leaving the block early ends the request, and
     once the block is left the request has its row in the ledger.
 
-    ``headers`` are what else the client sent, names in lower case; ``request_id`` is the row's.
+    ``headers`` are what else the client sent, names in lower case; the row has the other two.
     """
     own = {"content-type": "application/json", "content-length": str(len(body))}
     head = read_request_head(route, {}, route.endpoint.path, caller, {**headers, **own})
-    run = RequestRun(core, head)
+    run = core.new_run(core, head)
     if request_id is not None:
         run.record.request_id = request_id
+    if note:
+        run.record.note(note)
     core.in_flight.begin(run.record)
     response = InProcessResponse(run, body)
     task = asyncio.create_task(response.run())
@@ -123,17 +113,3 @@ async def in_process(
     finally:
         response.leave()
         await asyncio.wait((task,))
-
-
-async def whole_response(
-    core: Collaborators,
-    route: EndpointRoute,
-    caller: Caller,
-    body: bytes,
-    headers: Mapping[str, str],
-    request_id: str,
-) -> WholeResponse:
-    """As ``in_process``, for an answer that is kept. Cancelling it is as if its client had left."""
-    async with in_process(core, route, caller, body, headers, request_id) as response:
-        content = await response.body()
-    return WholeResponse(response.status, response.headers, content, response.record)

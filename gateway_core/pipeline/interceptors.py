@@ -14,15 +14,21 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from ..contracts.conversation import Conversation
 from ..contracts.errors import GatewayError
 from ..contracts.interceptor import Interceptor
+from ..contracts.kinds import Kind
 from ..contracts.provider import Call
+from ..contracts.wire import Answered, WireFormat
 from ..plugins.stopping import is_told_to_stop
 from ..plugins.struct_check import misfits
 from ..storage.stores.usage import UsageRecord
+from .translation import Translation
 
+READ = ("body", "members", "headers", "path", "model")
 LIMIT = 5.0
-"""Seconds one interceptor may take."""
+"""Seconds one interceptor may take that declares no other limit."""
+MOST = 60.0
 MOST_FAILURES = 5
 """Failures in a row after which an interceptor that is not required is left out."""
 
@@ -89,6 +95,8 @@ class GuardedInterceptor:
         self.interceptor = interceptor
         self.name = type(interceptor).__name__
         self.failures = 0
+        own = getattr(interceptor, "timeout", None)
+        self._timeout = min(own, MOST) if isinstance(own, int | float) and own > 0 else LIMIT
 
     async def before(self, call: Call) -> Call:
         """The call it gives. Raises Failed, and the GatewayError it refuses with."""
@@ -105,6 +113,7 @@ class GuardedInterceptor:
         # Copies, because the interceptor may keep a reference and change its result later.
         checked.headers = MappingProxyType(dict(result.headers))
         checked.members = dict(result.members)
+        checked.key_id, checked.reader, checked.noter = call.key_id, call.reader, call.noter
         return checked
 
     async def after(self, record: Mapping[str, Any]) -> None:
@@ -117,7 +126,7 @@ class GuardedInterceptor:
 
     async def _run(self, method: Callable[[Any], Awaitable[Any]], argument: object) -> Any:
         try:
-            async with asyncio.timeout(LIMIT):
+            async with asyncio.timeout(self._timeout):
                 return await method(argument)
         except GatewayError:
             raise
@@ -138,4 +147,31 @@ def find_fault(result: object, call: Call) -> str:
         return f"before gave a Call whose {'; '.join(faults)}"
     if (result.kind, result.format, result.stream) != (call.kind, call.format, call.stream):
         return "before may not change kind, format or stream"
+    changed = result.conversation
+    if changed is not None and changed is call.conversation:
+        if (result.body, dict(result.members)) != (call.body, dict(call.members)):
+            return "before changed the body of a call whose conversation is sent in its place"
+    elif changed is not None and (call.kind != Kind.LLM or changed.stream != call.stream):
+        return "before may set the conversation of chat only, and may not change its stream"
     return ""
+
+
+class ConversationReader:
+    """Reads calls as conversations, again only when something of the call has changed."""
+
+    def __init__(self, formats: Mapping[str, WireFormat]) -> None:
+        self._formats = formats
+        self._last: Translation | None = None
+
+    def __call__(self, call: Call) -> Conversation | None:
+        """``None`` where it is no chat. Raises BadRequest."""
+        if call.kind != Kind.LLM:
+            return None
+        last = self._last or Translation(call, self._formats)
+        if any(getattr(last.call, name) != getattr(call, name) for name in READ):
+            last = Translation(call, self._formats)
+        self._last = last
+        try:
+            return last.conversation()
+        except Answered:  # It asks a model nothing.
+            return Conversation(model=call.model, stream=call.stream, dialect=last.client.dialect)

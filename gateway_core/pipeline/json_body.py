@@ -44,13 +44,15 @@ def fitted(members: Mapping[str, Raw], target: Target, size: int = 0) -> bytes:
     provider, unsupported = target.provider, target.model.unsupported
     # Nearly all names come behind all notes in the order of characters, which is quickly seen.
     may_have_notes = bool(members) and min(members) < _BEHIND_NOTES
-    if not (provider.rename or provider.drop or unsupported or may_have_notes):
+    changed = provider.rename or provider.drop or provider.fixed or unsupported
+    if not (changed or may_have_notes):
         return _encode(members) if size < LONG else _joined(members)
     kept = {
         provider.rename.get(name, name): value
         for name, value in members.items()
         if name not in provider.drop and name not in unsupported and name[:1] != _NOTE
     }
+    kept.update(provider.fixed)
     return _encode(kept) if size < LONG else _joined(kept)
 
 

@@ -42,6 +42,7 @@ from .dispatch import FirstAttempt, Job, dispatch
 from .error_bodies import write_error
 from .form_body import is_form, read_form
 from .fusion import fuse
+from .interceptors import ConversationReader
 from .request_body import decode, whole_body
 from .request_head import RequestHead
 from .request_run import RequestRun
@@ -56,7 +57,7 @@ async def infer(
     core: Collaborators, head: RequestHead, scope: Scope, receive: Receive, send: Send
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
-    run = RequestRun(core, head)
+    run = core.new_run(core, head)
     core.in_flight.begin(run.record)
     await drive(run, scope, receive, send)
 
@@ -145,8 +146,8 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         # Before interceptors, which may change or refuse the call.
         run.record.detail = core.request_log.begin(run.call)
         client.tap = run.record.detail.say
-    if core.interceptors.active:
-        run.use(await core.interceptors.before(run.call))
+    if core.interceptors.active or core.state.filtering is not None:
+        await _ask_plugins(run)
     if endpoint.counting is not None:
         counted = await count_tokens(
             core, run.snapshot, endpoint.counting, run.translation, run.record
@@ -156,6 +157,16 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         return False
     _open_early(run, client)
     return True
+
+
+async def _ask_plugins(run: RequestRun) -> None:
+    """Raises the GatewayError with which an interceptor refuses the call."""
+    core, key = run.core, run.record.key
+    reader, key_id = ConversationReader(run.translation.formats), None if key is None else key.id
+    call = replace(run.call, key_id=key_id, reader=reader, noter=run.record.note)
+    run.use(await core.interceptors.before(call))
+    if core.state.filtering is not None and call.kind == Kind.LLM:
+        run.filtering = core.state.filtering.attach(run)
 
 
 async def _check_public(core: Collaborators, url: str) -> None:
@@ -215,6 +226,7 @@ async def _answer(run: RequestRun) -> Attempt:
         answer_limit=run.head.route.endpoint.answer_limit,
         is_route=plan.is_route,
         is_final=plan.is_final,
+        filtering=run.filtering,
     )
     first = None if run.sent is None else FirstAttempt(run.attempt, run.response_head)
     return await dispatch(core, snapshot, members, job, record, first)
@@ -250,7 +262,8 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
             raise run.error
         if run.checkpoints is not None:
             await run.checkpoints.before_answer()
-        headers = run.response_headers()
+        filtered = run.filtering
+        headers = run.response_headers() if filtered is None else await filtered.begin()
         if run.head.route.endpoint.shows_account:
             headers += run.account_headers()
         # Bytes that arrive slowly are sent as they come, whatever the client has asked for.
@@ -258,7 +271,7 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
         if is_streamed:
             late = run.late_losses() if client.is_early and not run.is_open else b""
             await client.begin(headers, late + run.take_output())
-            await _stream(run, client)
+            await (pass_on(run, client) if filtered is None else filtered.stream(client))
         if run.checkpoints is not None:
             await run.checkpoints.before_end()
         run.close()
@@ -274,7 +287,7 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
             await response.aclose()
 
 
-async def _stream(run: RequestRun, client: ClientResponse) -> None:
+async def pass_on(run: RequestRun, client: ClientResponse) -> None:
     """Send a stream on as it arrives, up to what the run holds back for its end."""
     attempt = run.attempt
     response = attempt.response

@@ -14,6 +14,7 @@ reach around it. See the page on plugins' security.
 
 import logging
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
@@ -167,6 +168,7 @@ def named_origins(core: Collaborators, plugin: str) -> frozenset[str]:
     return frozenset(origin for text in texts(document) if (origin := origin_of(text.strip())))
 
 
+@cache
 def running_version() -> str:
     """The gateway's own; ``0`` where it is not installed as a package."""
     try:

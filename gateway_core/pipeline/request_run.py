@@ -15,7 +15,7 @@ of a request's life stands here or in ``Attempt``, once for both.
 import logging
 from collections.abc import Awaitable, Mapping
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -51,6 +51,9 @@ from .form_body import Form
 from .json_body import members_of
 from .request_head import RequestHead
 from .translation import Translation, open_service
+
+if TYPE_CHECKING:
+    from .filtering import RunFiltering
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +105,8 @@ class RequestRun:
     form: Form | None = None
     """The client's form, whose files are removed at the end."""
     checkpoints: Checkpoints | None = None
+    filtering: "RunFiltering | None" = None
+    """The filters of its answer, where there are some."""
     status = 200
     """Of an answer that is not streamed."""
 

@@ -83,7 +83,8 @@ async def _send(
     transport = core.network.transport(way)
     if provider.executor is None:
         return await transport.send(request)
-    bound = core.egress_policy.bound(provider, account.credential, transport)
+    connect = partial(core.network.connect, proxy=way)
+    bound = core.egress_policy.bound(provider, account.credential, transport, connect)
     try:
         async with asyncio.timeout(longest(core, request)):
             answer = await provider.executor.send(request, account.credential, bound)

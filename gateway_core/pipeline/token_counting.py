@@ -26,6 +26,8 @@ async def count_tokens(
     record: RequestRecord,
 ) -> bytes:
     """The vendor's own count as the client's format writes it, or an estimate without one."""
+    if translation.call.conversation is not None:  # The body is not to leave as it is.
+        return counting.estimate(translation.call.body)
     body = await _native(core, snapshot, counting, translation, record)
     return counting.estimate(translation.call.body) if body is None else body
 

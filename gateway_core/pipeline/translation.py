@@ -39,6 +39,9 @@ class Translation(Struct):
     def conversation(self) -> Conversation:
         """What was asked, in nobody's dialect. Raises BadRequest."""
         if self._conversation is None:
+            conversation = self.call.conversation
+            if conversation is not None:  # An interceptor's.
+                return conversation
             conversation = client_side(self.client).read_request(self.call)
             prefill = self.call.headers.get(PREFILL)
             if prefill is not None and prefill.strip().lower() == "preserve":

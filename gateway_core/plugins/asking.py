@@ -46,9 +46,13 @@ def replies(
     arguments: Arguments = NO_ARGUMENTS,
     *,
     limit: float = HOOK_LIMIT,
+    in_turn: bool = False,
 ) -> list[tuple[str, Any]]:
-    """What each implementation returns, as it is; guarded like :func:`answers`."""
-    return list(_ask(caller, problems, arguments, limit, many=False))
+    """What each implementation returns, as it is; guarded like :func:`answers`.
+
+    ``in_turn`` is for a hook whose order counts for what it does, and not only for its replies.
+    """
+    return list(_ask(caller, problems, arguments, limit, many=False, in_turn=in_turn))
 
 
 def _ask(
@@ -58,24 +62,27 @@ def _ask(
     limit: float,
     *,
     many: bool,
+    in_turn: bool = False,
 ) -> Iterator[tuple[str, Any]]:
+    calls, given = [], []
+    for impl in caller.get_hookimpls():
+        own = arguments(impl.plugin_name) if callable(arguments) else arguments
+        members = {"settings": None, **own}
+        values = [members[name] for name in impl.argnames]
+        calls.append(partial(_call, impl.function, values, many))
+        given.append((impl.plugin_name, members["settings"]))
     with LoadGuard(limit) as guard:
-        for impl in caller.get_hookimpls():
-            own = arguments(impl.plugin_name) if callable(arguments) else arguments
-            members = {"settings": None, **own}
-            values = [members[name] for name in impl.argnames]
-            try:
-                reply = guard.run(partial(_call, impl.function, values, many))
-            except PluginFailed as failure:
-                # The text of a failure may hold secrets of the plugin's settings.
-                settings = members["settings"]
-                if isinstance(settings, Struct):
-                    secrets = tuple(secret_texts(settings))
-                    failure.reason = masked(failure.reason, secrets)
-                    failure.trace = masked(failure.trace, secrets)
-                report_failure(problems, impl.plugin_name, f"{caller.name} failed", failure)
-            else:
-                yield impl.plugin_name, reply
+        outcomes = guard.run_all(calls, in_turn=in_turn)
+    for (plugin, settings), reply in zip(given, outcomes, strict=True):
+        if not isinstance(reply, PluginFailed):
+            yield plugin, reply
+            continue
+        # The text of a failure may hold secrets of the plugin's settings.
+        if isinstance(settings, Struct):
+            secrets = tuple(secret_texts(settings))
+            reply.reason = masked(reply.reason, secrets)
+            reply.trace = masked(reply.trace, secrets)
+        report_failure(problems, plugin, f"{caller.name} failed", reply)
 
 
 def _call(function: Callable[..., object], arguments: Iterable[object], many: bool) -> Any:

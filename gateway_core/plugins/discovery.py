@@ -1,5 +1,6 @@
 """Which plugins there are, found without importing any of them."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -69,6 +70,10 @@ def installation() -> list[str]:
     return [place for place in sys.path if not isinstance(place, Besides)]
 
 
+_field = re.compile("^(Name|Version): *(.*)$", re.MULTILINE)
+"""https://packaging.python.org/en/latest/specifications/core-metadata/"""
+
+
 def declared(
     packages: Iterable[Distribution],
     report: Callable[[str, str], None],
@@ -79,29 +84,41 @@ def declared(
     seen: set[str | None] = set()
     for distribution in packages:
         try:
+            # Of the many packages few declare anything here, and parsing takes longest.
+            if GROUP not in (distribution.read_text("entry_points.txt") or ""):
+                continue
             entries = distribution.entry_points.select(group=GROUP)
             if not entries:
                 continue
-            metadata = distribution.metadata  # parsed anew by each access
+            name, version = _identity(distribution)
             discovered = [
                 Found(
                     name=entry.name,
                     module=entry.value.partition(":")[0].strip(),
                     load=entry.load,
-                    distribution=metadata["Name"],
-                    version=metadata["Version"],
+                    distribution=name,
+                    version=version,
                     origin=origin,
                     path=path,
                 )
                 for entry in entries
             ]
         except Exception as error:  # a damaged package fails in whatever way it is damaged
-            name = "unknown"
+            damaged = "unknown"
             with suppress(Exception):
-                name = distribution.metadata["Name"] or name
-            report(name, f"this package's entry points cannot be read: {error}")
+                damaged = distribution.metadata["Name"] or damaged
+            report(damaged, f"this package's entry points cannot be read: {error}")
             continue
         # The first of a name on the path hides the others, as it does for imports.
         if discovered[0].distribution not in seen:
             seen.add(discovered[0].distribution)
             yield from discovered
+
+
+def _identity(distribution: Distribution) -> tuple[str, str]:
+    """A package's name and version, without parsing the rest of what it says about itself."""
+    head = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
+    fields = dict(_field.findall(head))
+    if len(fields) < 2:
+        fields = {name: distribution.metadata[name] for name in ("Name", "Version")}
+    return fields["Name"], fields["Version"]

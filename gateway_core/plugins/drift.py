@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from .core_packages import plain
 from .discovery import Found, Origin
 from .files import FileDamaged, PluginFolder, hashes_of
 from .lock import Lock, LockEntry, is_on, kept
+from .sources import plain
 from .startup_files import changes, owners, startup_files
 from .trust import is_bundled
 

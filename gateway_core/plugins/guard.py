@@ -1,25 +1,30 @@
 """Runs a plugin's code where nothing it does can stop the gateway.
 
 The code runs on one helper thread that serves call after call. A call that
-takes too long loses its thread: the next call gets a new one, and since such
-threads are daemons, none of them keeps the process from ending.
+stands still is left alone with its thread, and the next ones get a new one:
+many that hang take hardly longer than one. Since such threads are daemons, none
+of them keeps the process from ending.
 """
 
 import importlib
+import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from os.path import basename, dirname, sep
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from types import TracebackType
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import pluggy
 
 T = TypeVar("T")
 
 LONGEST_REASON = 500
+LOOK = 0.02
+"""Seconds between two looks at whether a call stands still."""
 _WAY_IN = ("<frozen ", *(f"{dirname(str(each.__file__))}{sep}" for each in (importlib, pluggy)))
 _WAY_IN += (f"{dirname(__file__)}{sep}",)
 """How the files begin that lead from here into a plugin."""
@@ -61,41 +66,113 @@ class LoadGuard:
 
     def run(self, work: Callable[[], T]) -> T:
         """Do the work and give its result. Raises PluginFailed, and nothing else of the work's."""
+        [outcome] = self.run_all((work,))
+        if isinstance(outcome, PluginFailed):
+            raise outcome
+        return outcome
+
+    def run_all(
+        self, works: Sequence[Callable[[], T]], *, in_turn: bool = False
+    ) -> list[T | PluginFailed]:
+        """What comes of each work, in their order.
+
+        They are done one after another. One that stands still keeps nobody waiting: the next are
+        done meanwhile, so that limits run side by side, unless they are to be done ``in_turn``.
+        A limit begins with the work, and again whenever another comes back.
+        """
+        batch = _Batch[T](works)
+        workers = [self._begin(batch)]
+        while len(batch.outcomes) < len(works):
+            batch.is_over.wait(min(LOOK, self._limit))
+            batch.is_over.clear()
+            for worker in workers[:]:
+                if self._is_given_up(worker, batch):
+                    workers.remove(worker)
+                    worker.leave()
+                    _interrupt(worker)
+            is_stuck = not workers or (not in_turn and workers[-1].stands_still())
+            if is_stuck and batch.has_more():
+                for worker in workers[-1:]:
+                    worker.leave()
+                self._worker = None
+                workers.append(self._begin(batch))
+        if self._worker not in workers:
+            self._worker = None
+        return [batch.outcomes[number] for number in range(len(works))]
+
+    def _begin(self, batch: "_Batch[T]") -> "_Worker":
         if self._worker is None:
             self._worker = _Worker()
-        result: list[T] = []
-        self._worker.inbox.put(lambda: result.append(work()))
-        try:
-            failure = self._worker.outbox.get(timeout=self._limit)
-        except Empty:
-            worker, self._worker = self._worker, None
-            if worker is not None:
-                worker.dismiss()
-                _interrupt(worker)
-            raise PluginFailed(f"did not finish within {self._limit:g} s") from None
-        if failure is not None:
-            raise failure
-        return result[0]
+        self._worker.inbox.put(batch.do)
+        return self._worker
+
+    def _is_given_up(self, worker: "_Worker", batch: "_Batch[T]") -> bool:
+        """Whether the time of what it does is up, and it has not come back at the last moment."""
+        at = worker.at
+        if at is None or time.monotonic() < max(at[1], batch.latest) + self._limit:
+            return False
+        failure = PluginFailed(f"did not finish within {self._limit:g} s")
+        return batch.outcomes.setdefault(at[0], failure) is failure
+
+
+class _Batch(Generic[T]):
+    """Works that threads take one by one."""
+
+    def __init__(self, works: Sequence[Callable[[], T]]) -> None:
+        self.outcomes: dict[int, T | PluginFailed] = {}
+        self.latest = 0.0
+        """When one came back last, by the monotonic clock."""
+        self.is_over = threading.Event()
+        """A thread finds nothing more to do."""
+        self._works = works
+        self._left = iter(range(len(works)))
+        self._taken = 0
+
+    def has_more(self) -> bool:
+        return self._taken < len(self._works)
+
+    def do(self, worker: "_Worker") -> None:
+        while not worker.is_left and (number := next(self._left, None)) is not None:
+            self._taken += 1
+            worker.at = number, time.monotonic()
+            outcome: T | PluginFailed
+            try:
+                outcome = self._works[number]()
+            except BaseException as error:  # SystemExit too: it is not our code
+                outcome = _describe(error)
+            self.outcomes.setdefault(number, outcome)
+            worker.at, self.latest = None, time.monotonic()
+        self.is_over.set()
 
 
 class _Worker(threading.Thread):
-    """Does what is put into its inbox and answers each with what went wrong, if anything did."""
+    """Does what is put into its inbox."""
 
     def __init__(self) -> None:
         super().__init__(name="plugin guard", daemon=True)
-        self.inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self.outbox: SimpleQueue[PluginFailed | None] = SimpleQueue()
+        self.inbox: SimpleQueue[Callable[[_Worker], None] | None] = SimpleQueue()
+        self.at: tuple[int, float] | None = None
+        """The number of the work it does, and since when."""
+        self.is_left = False
+        """Others go on with the batch."""
+        self._seen: object = None
         self.start()
 
     def run(self) -> None:
         with suppress(SystemExit):  # an interruption may arrive when the work is just done
             while (work := self.inbox.get()) is not None:
-                failure = None
-                try:
-                    work()
-                except BaseException as error:  # SystemExit too: it is not our code
-                    failure = _describe(error)
-                self.outbox.put(failure)
+                work(self)
+
+    def stands_still(self) -> bool:
+        """Whether it does the same work at the same place as when this was last called."""
+        frame = sys._current_frames().get(self.ident or 0)
+        before, self._seen = self._seen, (self.at, id(frame), frame.f_lasti if frame else 0)
+        return self.at is not None and self._seen == before
+
+    def leave(self) -> None:
+        """Have others go on; the thread ends after the work it has in hand."""
+        self.is_left = True
+        self.dismiss()
 
     def dismiss(self) -> None:
         """End the thread after the work it has in hand."""

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import partial
+from types import FunctionType, MethodType, ModuleType
 
 import pluggy
 
@@ -74,21 +75,34 @@ def load(
     for each in watch.others() if watch else ():
         report(problems, Problem(each.plugin, each.detail, fatal=each.bad, advice=drift.ADVICE))
     plugins: list[Plugin] = []
+    holders: dict[str, Plugin] = {}
+    wanted: dict[int, Found] = {}
+    for plugin in candidates:
+        # What an operator has switched off is neither compared with the lock nor reported.
+        if plugin.name in blocked:
+            record = _record(plugin, State.BLOCKED)
+        elif allowed and plugin.name not in allowed:
+            record = _record(plugin, State.UNLISTED)
+        elif plugin.name in disabled:
+            record = _record(plugin, State.DISABLED)
+        elif (refused := _refuse(plugin, watch, holders, problems)) is not None:
+            record = refused
+        else:
+            wanted[len(plugins)] = plugin
+            record = _record(plugin, State.LOADED)
+        plugins.append(record)
+        # One that the lock refuses leaves its name to the next that has it.
+        if record.state is not State.LOCKED:
+            holders.setdefault(record.name, record)
     with LoadGuard(limit) as guard:
-        for plugin in candidates:
-            # What an operator has switched off is neither compared with the lock nor reported.
-            if plugin.name in blocked:
-                record = _record(plugin, State.BLOCKED)
-            elif allowed and plugin.name not in allowed:
-                record = _record(plugin, State.UNLISTED)
-            elif plugin.name in disabled:
-                record = _record(plugin, State.DISABLED)
-            else:
-                record = _refuse(plugin, watch, plugins, problems) or _import(
-                    plugin, manager, guard, problems, clock
-                )
-            plugins.append(record)
+        imported = list(_import_all(wanted.values(), manager, guard, problems, clock))
+    for place, record in zip(wanted, imported, strict=True):
+        plugins[place] = record
     return Loaded(manager, tuple(plugins), tuple(problems))
+
+
+_HOOKS = (FunctionType, MethodType, staticmethod, classmethod)
+"""What pluggy takes for the implementation of a hook."""
 
 
 class _Manager(pluggy.PluginManager):
@@ -99,6 +113,9 @@ class _Manager(pluggy.PluginManager):
         self.add_hookspecs(hookspecs)
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        # Most names of a module stand for no function, and pluggy searches for each at length.
+        if type(plugin) is ModuleType and not isinstance(vars(plugin).get(name), _HOOKS):
+            return None
         options = super().parse_hookimpl_opts(plugin, name)
         if options is not None:
             options["tryfirst"] = options["trylast"] = False
@@ -130,16 +147,17 @@ def _record(
 
 
 def _refuse(
-    discovered: Found, watch: drift.Watch | None, earlier: Iterable[Plugin], problems: list[Problem]
+    discovered: Found,
+    watch: drift.Watch | None,
+    holders: Mapping[str, Plugin],
+    problems: list[Problem],
 ) -> Plugin | None:
     """The record of a plugin that is not to be imported, after reporting why; else None."""
     reason = watch.objection(discovered) if watch else None
     if reason is not None:
         report(problems, Problem(discovered.name, f"is not loaded: {reason}", advice=drift.ADVICE))
         return _record(discovered, State.LOCKED, error=reason)
-    # One that the lock refuses leaves its name to the next that has it.
-    held = (other for other in earlier if other.state is not State.LOCKED)
-    other = next((other for other in held if other.name == discovered.name), None)
+    other = holders.get(discovered.name)
     if other is not None:
         error = f"its name is taken by {_describe(other)}"
         message = f"{_describe(discovered)} is not loaded: {error}"
@@ -159,25 +177,57 @@ def _describe(plugin: Found | Plugin) -> str:
     return plugin.distribution or "a plugin that was handed over"
 
 
-def _import(
-    discovered: Found,
+def _import_all(
+    found: Iterable[Found],
     manager: pluggy.PluginManager,
     guard: LoadGuard,
     problems: list[Problem],
     clock: Callable[[], float],
-) -> Plugin:
-    start = clock()
-    try:
-        plugin = guard.run(discovered.load)
-        seconds = clock() - start
-        protocol, hooks, notes = guard.run(partial(_register, manager, plugin, discovered.name))
-    except PluginFailed as failure:
-        manager.unregister(name=discovered.name)
-        report_failure(problems, discovered.name, "could not be loaded", failure, failure.place)
-        return _record(discovered, State.FAILED, error=failure.reason, seconds=clock() - start)
-    for note in notes:
-        report(problems, Problem(discovered.name, note))
-    return _record(discovered, State.LOADED, seconds=seconds, protocol=protocol, hooks=hooks)
+) -> Iterator[Plugin]:
+    """The record of each, whose limits run side by side; their hooks are taken in order."""
+    imports = [_Import(each, clock) for each in found]
+    modules = guard.run_all(imports)
+    registrations = [
+        partial(_register, manager, module, each.found.name)
+        for each, module in zip(imports, modules, strict=True)
+        if not isinstance(module, PluginFailed)
+    ]
+    taken = iter(guard.run_all(registrations, in_turn=True))
+    for each, module in zip(imports, modules, strict=True):
+        name = each.found.name
+        entry = module if isinstance(module, PluginFailed) else next(taken)
+        if isinstance(entry, PluginFailed):
+            manager.unregister(name=name)
+            report_failure(problems, name, "could not be loaded", entry, entry.place)
+            yield _record(each.found, State.FAILED, error=entry.reason, seconds=each.seconds)
+            continue
+        protocol, hooks, notes = entry
+        for note in notes:
+            report(problems, Problem(name, note))
+        yield _record(
+            each.found, State.LOADED, seconds=each.seconds, protocol=protocol, hooks=hooks
+        )
+
+
+class _Import:
+    """Imports one plugin, and knows how long that takes."""
+
+    def __init__(self, found: Found, clock: Callable[[], float]) -> None:
+        self.found = found
+        self._clock = clock
+        self._start = self._end = 0.0
+
+    def __call__(self) -> object:
+        self._start = self._clock()
+        try:
+            return self.found.load()
+        finally:
+            self._end = self._clock()
+
+    @property
+    def seconds(self) -> float:
+        """Until now, while it is not over."""
+        return (self._end or self._clock()) - self._start
 
 
 def _register(

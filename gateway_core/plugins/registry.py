@@ -9,15 +9,19 @@ aliases: no alias takes a name that is some provider's id.
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import pluggy
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..contracts.answer_filter import AnswerFilter
+from ..contracts.file_contents import FileContents
 from ..contracts.interceptor import Interceptor
+from ..contracts.observation import Observation
 from ..contracts.provider import ProviderSpec
 from ..contracts.server import ServerSpec
+from ..contracts.shared_state import SharedState
 from ..contracts.wire import WireFormat
 from . import (
     HOOK_LIMIT,
@@ -33,23 +37,31 @@ from . import (
 from .claims import is_reserved, without_lost_variables
 from .trust import has_precedence
 from .validation import (
+    contract_faults,
     format_faults,
-    interceptor_faults,
     mended,
     provider_faults,
     server_faults,
 )
 
+Ordered = TypeVar("Ordered", Interceptor, AnswerFilter)
+"""What stands in an order."""
 EARLY_HOOKS = (
     "register_formats",
     "register_providers",
     "register_interceptors",
+    "register_answer_filters",
+    "register_observation",
     "register_servers",
+    "register_shared_state",
+    "register_file_contents",
 )
-LATER_HOOKS = frozenset({"register_routes", "lifespan", "register_commands"})
+LATER_HOOKS = frozenset({"register_routes", "lifespan", "listening", "register_commands"})
 """Asked by others, once the registry stands."""
 MOST_FAULTS = 5
 """How many faults of one answer are reported."""
+T = TypeVar("T")
+Only = tuple[T | None, str]
 RUNTIME = "runtime"
 """Stands for a plugin where a provider was added while the gateway runs."""
 RUNTIME_ONLY = frozenset({RUNTIME})
@@ -70,6 +82,11 @@ class Registry(Struct, frozen=True, kw_only=True):
     """In the order they stand on the path."""
     interceptor_plugins: tuple[str, ...] = ()
     """Which plugin brought each of them."""
+    answer_filters: tuple[tuple[str, AnswerFilter], ...] = ()
+    """In the order in which they look at answers, each with its plugin."""
+    observation: Observation | None = None
+    """What follows every request."""
+    observation_plugin: str = ""
     servers: Mapping[str, ServerSpec] = MappingProxyType({})
     """Servers by name, the one that serves by default first."""
     server_plugins: Mapping[str, str] = MappingProxyType({})
@@ -78,6 +95,11 @@ class Registry(Struct, frozen=True, kw_only=True):
     """Which plugin brought a format."""
     provider_plugins: Mapping[str, str] = MappingProxyType({})
     """Which plugin brought a provider; ``runtime`` for one that was added later."""
+    shared_state: SharedState | None = None
+    """What several gateways that serve as one have in common."""
+    shared_state_plugin: str = ""
+    file_contents: FileContents | None = None
+    """Where contents of clients' files are; ``None`` is a folder."""
     plugins: tuple[Plugin, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -105,7 +127,14 @@ def build(
     draft.add_providers(_in_order(replies["register_providers"], first), first)
     draft.settle_variables(first)
     draft.add_interceptors(replies["register_interceptors"])
+    filters = replies["register_answer_filters"]
+    draft.answer_filters = tuple(draft.by_order("answer filter", AnswerFilter, filters))
+    draft.add_observation(replies["register_observation"], first)
     draft.add_servers(_in_order(replies["register_servers"], first))
+    states = _in_order(replies["register_shared_state"], first)
+    draft.shared_state, draft.shared_state_plugin = draft.only(SharedState, "shared state", states)
+    contents = _in_order(replies["register_file_contents"], first)
+    draft.file_contents, _ = draft.only(FileContents, "the place of files", contents)
     return draft.freeze(_conclude(plugin, loaded.manager, draft) for plugin in loaded.plugins)
 
 
@@ -187,7 +216,13 @@ class _Draft:
         self.beginnings = {b: spec.id for spec in self.providers.values() for b in spec.beginnings}
         self.interceptors = registry.interceptors
         self.interceptor_plugins = registry.interceptor_plugins
+        self.answer_filters = registry.answer_filters
+        self.observation = registry.observation
+        self.observation_plugin = registry.observation_plugin
         self.servers, self.server_plugins = dict(registry.servers), dict(registry.server_plugins)
+        self.shared_state = registry.shared_state
+        self.shared_state_plugin = registry.shared_state_plugin
+        self.file_contents = registry.file_contents
         self.format_plugins = dict(registry.format_plugins)
         self.provider_plugins = dict(registry.provider_plugins)
         self.problems = list(registry.problems)
@@ -275,14 +310,22 @@ class _Draft:
             self.providers[spec.id] = sealed(spec)
 
     def add_interceptors(self, answers: Iterable[tuple[str, Interceptor]]) -> None:
-        sound: list[tuple[int, str, Interceptor]] = []
-        for plugin, interceptor in answers:
-            place = partial(_placed, sound, plugin, interceptor)
-            if self._is_sound(plugin, "interceptor", place):
+        sound = self.by_order("interceptor", Interceptor, answers)
+        self.interceptors = tuple(interceptor for _, interceptor in sound)
+        self.interceptor_plugins = tuple(plugin for plugin, _ in sound)
+
+    def add_observation(
+        self, answers: Iterable[tuple[str, Observation]], first: frozenset[str]
+    ) -> None:
+        for plugin, observation in answers:
+            # It makes the runs of requests, which hold everything of the gateway.
+            if plugin not in first:
+                self._refuse(plugin, "observation is refused: the plugin is not trusted")
+            elif self.observation is not None:
+                self._refuse(plugin, "observation is refused: another plugin already brings it")
+            else:
                 self.credited.add(plugin)
-        sound.sort(key=lambda each: each[0])
-        self.interceptors = tuple(interceptor for _, _, interceptor in sound)
-        self.interceptor_plugins = tuple(plugin for _, plugin, _ in sound)
+                self.observation, self.observation_plugin = observation, plugin
 
     def add_servers(self, answers: Iterable[tuple[str, ServerSpec]]) -> None:
         for plugin, server in answers:
@@ -297,6 +340,19 @@ class _Draft:
             self.servers[server.name] = server
             self.server_plugins[server.name] = plugin
 
+    def only(self, protocol: type[T], label: str, answers: Iterable[tuple[str, T]]) -> Only[T]:
+        """The first sound answer and its plugin, where a gateway uses one."""
+        kept: Only[T] = None, ""
+        for plugin, value in answers:
+            if not self._is_sound(plugin, label, partial(contract_faults, protocol, value)):
+                continue
+            if kept[0] is not None:
+                self._refuse(plugin, f"{label} is refused: plugin {kept[1]} already brings it")
+                continue
+            self.credited.add(plugin)
+            kept = value, plugin
+        return kept
+
     def freeze(self, plugins: Iterable[Plugin]) -> Registry:
         return Registry(
             formats=MappingProxyType(self.formats),
@@ -304,13 +360,29 @@ class _Draft:
             names=MappingProxyType(self.names),
             interceptors=self.interceptors,
             interceptor_plugins=self.interceptor_plugins,
+            answer_filters=self.answer_filters,
+            observation=self.observation,
+            observation_plugin=self.observation_plugin,
             servers=MappingProxyType(self.servers),
             server_plugins=MappingProxyType(self.server_plugins),
+            shared_state=self.shared_state,
+            shared_state_plugin=self.shared_state_plugin,
+            file_contents=self.file_contents,
             format_plugins=MappingProxyType(self.format_plugins),
             provider_plugins=MappingProxyType(self.provider_plugins),
             plugins=tuple(plugins),
             problems=tuple(self.problems),
         )
+
+    def by_order(
+        self, label: str, contract: Any, answers: Iterable[tuple[str, Ordered]]
+    ) -> list[tuple[str, Ordered]]:
+        """The sound ones of what stands in an order."""
+        sound: list[tuple[int, str, Ordered]] = []
+        for plugin, each in answers:
+            if self._is_sound(plugin, label, partial(_placed, sound, plugin, each, contract)):
+                self.credited.add(plugin)
+        return [(plugin, each) for _, plugin, each in sorted(sound, key=lambda one: one[0])]
 
     def _is_sound(self, plugin: str, label: str, check: Callable[[], list[str]]) -> bool:
         try:
@@ -337,19 +409,19 @@ class _Draft:
 
 def sealed(spec: ProviderSpec) -> ProviderSpec:
     """A copy that does not change with the plugin's own mappings, most of them read-only."""
-    names = ("other_formats", "environment_data", "rename", "options")
+    names = ("other_formats", "environment_data", "rename", "fixed", "options")
     fixed = {name: MappingProxyType(dict(getattr(spec, name))) for name in names}
     # Spread into every request, which takes three times as long from a proxy.
     return replace(spec, headers=dict(spec.headers), **fixed)
 
 
 def _placed(
-    sound: list[tuple[int, str, Interceptor]], plugin: str, interceptor: Interceptor
+    sound: list[tuple[int, str, Ordered]], plugin: str, each: Ordered, contract: Any
 ) -> list[str]:
-    """Put an interceptor to the others with its order, unless it has faults, which this gives."""
-    faults = interceptor_faults(interceptor)
+    """Put one to the others with its order, unless it has faults, which this gives."""
+    faults = contract_faults(contract, each)
     if not faults:
-        sound.append((int(interceptor.order), plugin, interceptor))
+        sound.append((int(each.order), plugin, each))
     return faults
 
 

@@ -50,6 +50,8 @@ class PluginSettings:
         What is wrong joins ``problems``. ``limit`` is for a plugin's own checks, in seconds.
         """
         self._limit = limit
+        self.on_change: Callable[[], None] = lambda: None
+        """Called once stored settings may have changed."""
         self._declared = {each.plugin: each for each in declared}
         self._program = program
         self._at_start = at_start
@@ -76,6 +78,7 @@ class PluginSettings:
                 self._in_force[name] = self._settled(each)
                 for fault in self._in_force[name].faults:
                     log.warning("plugin %s: %s", name, fault)
+        self.on_change()
 
     def current(self, plugin: str) -> Struct | None:
         """A plugin's settings; ``None`` when it declares none."""

@@ -7,6 +7,7 @@ What stands in the data directory may bring what the installation lacks, and
 never replaces any of it: its packages are the last place imports look at.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -129,3 +130,8 @@ class _AsWritten(SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def plain(name: str) -> str:
+    """A package's name in the one spelling that all spellings of it share."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .core_packages import plain
 from .files import hashes_of
+from .sources import plain
 
 SUFFIX = ".pth"
 MODULES = ("sitecustomize", "usercustomize")

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from ..contracts.interceptor import Interceptor
 from ..contracts.kinds import Kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Service
@@ -74,6 +73,7 @@ def provider_faults(spec: object, vendor_formats: Container[str]) -> list[str]:
     for name, url in spec.other_formats.items():
         faults += _url_faults(f"other_formats[{name!r}]", url)
     faults += _url_faults("models_url", spec.models_url, is_base=False)
+    faults += _url_faults("keys_url", spec.keys_url, is_base=False)
     if spec.oauth is not None:
         faults += _url_faults("authorize_url", spec.oauth.authorize_url, is_base=False)
         faults += _url_faults("token_url", spec.oauth.token_url, is_base=False)
@@ -102,11 +102,12 @@ def provider_faults(spec: object, vendor_formats: Container[str]) -> list[str]:
     return faults
 
 
-def interceptor_faults(interceptor: object) -> list[str]:
-    """Why an interceptor cannot be used."""
-    if check_of(Interceptor)(interceptor):
+def contract_faults(contract: type, value: object) -> list[str]:
+    """Why an object that is to keep a contract, such as ``Interceptor``, cannot be used."""
+    if check_of(contract)(value):
         return []
-    return [f"expected an Interceptor, got {type(interceptor).__name__}"]
+    article = "an" if contract.__name__[0] in "AEIOU" else "a"
+    return [f"expected {article} {contract.__name__}, got {type(value).__name__}"]
 
 
 def server_faults(server: object) -> list[str]:

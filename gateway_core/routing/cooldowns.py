@@ -2,7 +2,8 @@
 
 A rest is for one account and one model, or for the whole account. It is kept
 in memory and noted on the account's row by the ledger's writer, so that a
-restart does not forget it.
+restart does not forget it. Where a plugin keeps a state that processes share,
+the others learn of it at once, and of scores.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +13,7 @@ from typing import Any
 
 from ..config.environment import Environment
 from ..contracts.errors import UpstreamError
+from ..contracts.shared_state import AccountRest, AccountScore
 from ..storage.moments import iso
 from .failure_rules import FailureClass
 from .snapshot import Account
@@ -21,6 +23,9 @@ LOCK = "modelLock_"
 LONGEST = 366 * 24 * 3600.0
 """Seconds; a rule may ask for more, but not for more than a date can hold."""
 MOST_DOUBLINGS = 64
+BEST = 100.0
+MOST_SCORES = 5000
+"""Accounts and models with another score; names of models may be a client's."""
 
 
 @dataclass(slots=True)
@@ -37,11 +42,18 @@ class Cooldown:
 class Cooldowns:
     """Cooldowns by account and model, and scores by account."""
 
-    def __init__(self, environment: Environment, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        clock: Callable[[], float],
+        publish: Callable[[AccountRest | AccountScore], None] | None = None,
+    ) -> None:
+        """``publish`` lets other processes know of a rest that begins or ends, and of a score."""
         self._base = environment.backoff_base_ms / 1000
         self._max = environment.backoff_max_ms / 1000
         self._max_level = environment.backoff_max_level
         self._clock = clock
+        self._publish = publish
         self._rests: dict[str, dict[str, Cooldown]] = {}
         self._scores: dict[tuple[str, str], float] = {}
         self._notes: dict[str, dict[str, Any]] = {}
@@ -64,9 +76,8 @@ class Cooldowns:
 
     def record_success(self, account: str, model: str) -> None:
         """It answered: end its rest, and those that are over, which resets their levels."""
-        score = self._scores.get((account, model))
-        if score is not None:
-            self._scores[account, model] = min(100.0, score + 10.0)
+        if (account, model) in self._scores:
+            self._rate(account, model, 10.0)
         rests = self._rests.get(account) if self._rests else None
         if rests is not None:
             now = self._clock()
@@ -77,8 +88,7 @@ class Cooldowns:
         self, account: str, model: str, error: UpstreamError, verdict: FailureClass
     ) -> None:
         """It failed: let it rest as the verdict says."""
-        score = self._scores.get((account, model), 100.0)
-        self._scores[account, model] = max(0.0, score - 25.0)
+        self._rate(account, model, -25.0)
         if not verdict.backoff and verdict.cooldown <= 0:
             return
         name = EVERY_MODEL if verdict.whole_account else model
@@ -95,6 +105,8 @@ class Cooldowns:
             until = max(until, before.until)
         rest = Cooldown(until, level, error.status, error.message)
         self._rests.setdefault(account, {})[name] = rest
+        if self._publish is not None:
+            self._publish(AccountRest(account, name, until, level, error.status, error.message))
         self._note(
             account,
             **{LOCK + name: iso(rest.until)},
@@ -107,7 +119,7 @@ class Cooldowns:
 
     def score(self, account: str, model: str) -> float:
         """0 to 100; an account that nothing is known of has 100."""
-        return self._scores.get((account, model), 100.0)
+        return self._scores.get((account, model), BEST)
 
     def all_active(self) -> list[tuple[str, str, Cooldown]]:
         """Account, model (or ``__all``) and rest of every account that rests now."""
@@ -124,6 +136,21 @@ class Cooldowns:
         for account in accounts:
             names = self._rests.get(account, {})
             self._end(account, [name for name in names if model in (EVERY_MODEL, name)])
+
+    def adopt(self, news: AccountRest | AccountScore) -> None:
+        """Take up what another process has published; it notes that itself."""
+        if isinstance(news, AccountScore):
+            self._keep_score(news.account, news.model, news.score)
+        else:
+            self._adopt_rest(news)
+
+    def _adopt_rest(self, rest: AccountRest) -> None:
+        rests = self._rests.setdefault(rest.account, {})
+        rests.pop(rest.model, None)
+        if rest.until > self._clock():
+            rests[rest.model] = Cooldown(rest.until, rest.level, rest.status, rest.reason)
+        elif not rests:
+            del self._rests[rest.account]
 
     def recall(self, accounts: Iterable[Account]) -> None:
         """Take up the rests that were noted before this start."""
@@ -159,8 +186,25 @@ class Cooldowns:
         for name in names:
             del rests[name]
             self._note(account, **{LOCK + name: None})
+            if self._publish is not None:
+                self._publish(AccountRest(account, name))
         if not rests and self._rests.pop(account, None) is not None:
             self._note(account, testStatus="active", backoffLevel=0)
+
+    def _rate(self, account: str, model: str, change: float) -> None:
+        """Change a score, within its bounds."""
+        before = self.score(account, model)
+        score = min(max(before + change, 0.0), BEST)
+        self._keep_score(account, model, score)
+        if self._publish is not None and score != before:
+            self._publish(AccountScore(account, model, score, score - before))
+
+    def _keep_score(self, account: str, model: str, score: float) -> None:
+        self._scores.pop((account, model), None)
+        if score < BEST:
+            self._scores[account, model] = score
+            if len(self._scores) > MOST_SCORES:
+                del self._scores[next(iter(self._scores))]
 
     def _note(self, account: str, **members: Any) -> None:
         self._notes.setdefault(account, {}).update(members)

@@ -1,7 +1,8 @@
-"""How many calls each provider gets at once and in a minute, counted in this process.
+"""How many calls each provider gets at once and in a minute.
 
 A call that finds no place waits for one, first come, first served; one beyond the minute's number
-does not wait, because that could take the whole minute.
+does not wait, because that could take the whole minute. Calls are counted in this process, and
+beyond that where a plugin keeps a state that processes share.
 """
 
 import asyncio
@@ -11,10 +12,13 @@ from collections.abc import Callable, Mapping
 
 from ..config.settings import Settings
 from ..contracts.provider import ProviderSpec
+from ..contracts.shared_state import SharedLimits, SharedState
 
 MINUTE = 60.0
 SOON = 1.0
 """Seconds after which a place may be free."""
+LOOK_AGAIN = 0.05
+"""Seconds after which a place may be free that another process holds."""
 
 
 class ProviderFull(Exception):
@@ -28,8 +32,12 @@ class ProviderFull(Exception):
 class ProviderLimits:
     """The gates of the providers that are limited."""
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
+    def __init__(
+        self,
+        monotonic: Callable[[], float] = time.monotonic,
+        shared: SharedState | None = None,
+    ) -> None:
+        self._monotonic, self._shared = monotonic, shared
         self._gates: dict[str, Gate] = {}
 
     def gate(self, spec: ProviderSpec, settings: Settings) -> "Gate | None":
@@ -39,7 +47,7 @@ class ProviderLimits:
             return None
         gate = self._gates.get(spec.id)
         if gate is None:
-            gate = self._gates[spec.id] = Gate(self._monotonic)
+            gate = self._gates[spec.id] = Gate(spec.id, self._monotonic, self._shared)
         gate.at_once, gate.a_minute = at_once, a_minute
         return gate
 
@@ -59,8 +67,10 @@ def _own(limits: Mapping[str, int], spec: ProviderSpec) -> int | None:
 class Gate:
     """One provider's. Whoever has entered calls ``leave`` once."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
+    def __init__(
+        self, provider: str, monotonic: Callable[[], float], shared: SharedState | None
+    ) -> None:
+        self._name, self._monotonic, self._shared = f"provider:{provider}", monotonic, shared
         self.at_once = self.a_minute = 0
         self._inside = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -69,6 +79,7 @@ class Gate:
 
     async def enter(self, patience: float) -> None:
         """Take a place, which may take ``patience`` seconds. Raises ProviderFull."""
+        until = self._monotonic() + patience
         self._check_minute()
         if self._is_free:
             self._inside += 1
@@ -76,14 +87,31 @@ class Gate:
             await self._wait(patience)
         try:
             self._check_minute()
-        except ProviderFull:
-            self.leave()
+            if self._shared is not None:
+                await self._enter_shared(self._shared, until)
+        except BaseException:
+            self._give_up()
             raise
         if self.a_minute:
             self._entered.append(self._monotonic())
 
     def leave(self) -> None:
         """Give the place up, to whoever has waited longest."""
+        if self._shared is not None:
+            self._shared.leave(self._name)
+        self._give_up()
+
+    async def _enter_shared(self, shared: SharedState, until: float) -> None:
+        limits = SharedLimits(requests=self.a_minute or None, at_once=self.at_once or None)
+        while (reached := await shared.admit(self._name, limits)) is not None:
+            if reached.limit == "requests":
+                raise ProviderFull(self._minute_reached, reached.wait)
+            if self._monotonic() >= until:
+                raise ProviderFull(self._places_taken, SOON)
+            # Nobody says when another process gives a place up.
+            await asyncio.sleep(LOOK_AGAIN)
+
+    def _give_up(self) -> None:
         self._inside -= 1
         while self._waiting and self._is_free:
             turn = self._waiting.popleft()
@@ -103,11 +131,18 @@ class Gate:
                 await turn
         except BaseException as error:
             if not turn.cancelled():  # The place came, too late.
-                self.leave()
+                self._give_up()
             if isinstance(error, TimeoutError):
-                reason = f"Provider concurrency limit reached ({self.at_once} at once)"
-                raise ProviderFull(reason, SOON) from None
+                raise ProviderFull(self._places_taken, SOON) from None
             raise
+
+    @property
+    def _places_taken(self) -> str:
+        return f"Provider concurrency limit reached ({self.at_once} at once)"
+
+    @property
+    def _minute_reached(self) -> str:
+        return f"Provider rate limit exceeded ({self.a_minute} requests/minute)"
 
     def _check_minute(self) -> None:
         now = self._monotonic()
@@ -115,5 +150,4 @@ class Gate:
             self._entered.popleft()
         if self.a_minute and len(self._entered) >= self.a_minute:
             oldest = self._entered[len(self._entered) - self.a_minute]
-            reason = f"Provider rate limit exceeded ({self.a_minute} requests/minute)"
-            raise ProviderFull(reason, oldest + MINUTE - now)
+            raise ProviderFull(self._minute_reached, oldest + MINUTE - now)

@@ -17,13 +17,17 @@ Values = Row | tuple[Any, ...]
 """The values of a statement: by name or, which is quicker for many rows, in order for its ``?``."""
 
 
-class Statements(Protocol):
-    """Where SQL can be run: a database, or a transaction on one."""
+class Queries(Protocol):
+    """Where queries can be run."""
 
     async def fetch(self, sql: str, /, **values: Any) -> list[Row]:
         """Run a query. Outside a transaction it only reads; one that also writes
         (``RETURNING``) belongs into a transaction."""
         ...
+
+
+class Statements(Queries, Protocol):
+    """Where SQL can be run: a database, or a transaction on one."""
 
     async def execute(self, sql: str, /, **values: Any) -> int:
         """Run a statement; gives the number of rows it changed. Raises UniqueViolation."""
@@ -63,6 +67,11 @@ class Database(Statements, Protocol):
         open its task speaks to the database through it only: anything else
         raises TransactionMisuse.
         """
+        ...
+
+    def reading(self) -> AbstractAsyncContextManager[Queries]:
+        """Read one state of the database: its queries see no write that commits meanwhile, and
+        hold none up."""
         ...
 
     async def wait_for_writes(self, look_every: float) -> None:

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ..config.errors import MigrationRefused
-from .database import Database, Row, Statements
+from .database import Database, Queries, Row, Statements
 from .moments import Clock, iso
 
 _NAME = re.compile(r"(\d{4})_(\w+?)(\.postgres)?\.sql")
@@ -78,27 +78,30 @@ async def migrate(database: Database, migrations: Sequence[Migration], clock: Cl
     """Apply what is missing; gives how many steps that were. Raises MigrationRefused."""
     await database.execute(_CREATE)
     steps = 0
-    if not await _missing(database, migrations):
-        return 0
-    while True:
+    while await missing_steps(database, migrations):
         async with database.transaction() as transaction:
-            # Looked up in each transaction: another gateway on the database may be at it too.
-            missing = await _missing(transaction, migrations)
-            if not missing:
-                return steps
-            for statement in missing[0].statements:
-                await transaction.execute(statement)
-            await transaction.execute(
-                _RECORD,
-                number=missing[0].number,
-                name=missing[0].name,
-                checksum=missing[0].checksum,
-                applied_at=iso(clock()),
-            )
-        steps += 1
+            # Looked up again in each: another gateway on the database may be at it too.
+            if missing := await missing_steps(transaction, migrations):
+                await apply_step(transaction, missing[0], clock)
+                steps += 1
+    return steps
 
 
-async def _missing(database: Statements, migrations: Sequence[Migration]) -> Sequence[Migration]:
+async def apply_step(transaction: Statements, step: Migration, clock: Clock) -> None:
+    """Apply one step, and record it."""
+    for statement in step.statements:
+        await transaction.execute(statement)
+    await transaction.execute(
+        _RECORD,
+        number=step.number,
+        name=step.name,
+        checksum=step.checksum,
+        applied_at=iso(clock()),
+    )
+
+
+async def missing_steps(database: Queries, migrations: Sequence[Migration]) -> Sequence[Migration]:
+    """The steps that were not applied yet. Raises MigrationRefused."""
     applied = await database.fetch("SELECT number, name, checksum FROM migrations ORDER BY number")
     _compare(applied, migrations)
     return migrations[len(applied) :]

@@ -1,7 +1,7 @@
 """From a data directory to a database that is up to date and a vault that fits it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,9 @@ _ANY_SEALED = tuple(
 _PROOF = "master_key_proof"
 _PROOF_TEXT = "gateway"
 """A text in the database that only the right master key opens."""
+_SIGNATURE = "master_key_proof.signature"
+"""The same key's signature of the sealed text: it is checked without the library that unseals."""
+_READ_PROOF = f"SELECT key, value FROM meta WHERE key IN ('{_PROOF}', '{_SIGNATURE}')"
 _PUT_PROOF = """
     INSERT INTO meta (key, value) VALUES (:key, :value)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value
@@ -72,8 +75,7 @@ def look_at(data_dir: DataDir) -> None:
         inspect(path, expected, at_rest=True)
         if read_at_rest(path, *_ANY_SEALED):
             vault = Vault(data_dir.master_key(mint=False))
-            proofs = read_at_rest(path, f"SELECT value FROM meta WHERE key = '{_PROOF}'")
-            if not proofs or not _proves(vault, proofs[0][0]):
+            if not _proves(vault, dict(read_at_rest(path, _READ_PROOF))):
                 raise _wrong_key(data_dir)
     elif expected:
         raise DatabaseUnusable(gone(path))
@@ -120,27 +122,42 @@ async def prepare(database: Database, data_dir: DataDir, clock: Clock) -> Vault:
         for query in _ANY_SEALED:
             sealed = sealed or bool(await database.fetch(query))
         vault = Vault(data_dir.master_key(mint=not sealed))
-        proofs = await database.fetch("SELECT value FROM meta WHERE key = :key", key=_PROOF)
-        if not proofs or not _proves(vault, proofs[0]["value"]):
+        rows = {row["key"]: row["value"] for row in await database.fetch(_READ_PROOF)}
+        if not _proves(vault, rows):
             # Other gateways on a PostgreSQL database may be about to seal with the key that fits.
-            if sealed or (proofs and database.engine == "postgres"):
+            if sealed or (_PROOF in rows and database.engine == "postgres"):
                 raise _wrong_key(data_dir)
-            proof = vault.seal_for("proof").close(
+            rows[_PROOF] = vault.seal_for("proof").close(
                 _PROOF_TEXT, table="meta", column="value", row=_PROOF
             )
-            await database.execute(_PUT_PROOF, key=_PROOF, value=proof)
+        signature = _sign(vault, rows[_PROOF])
+        if rows.get(_SIGNATURE) != signature:
+            rows[_SIGNATURE] = signature
+            values = [{"key": key, "value": value} for key, value in rows.items()]
+            await database.execute_many(_PUT_PROOF, values)
     except BaseException:
         await database.close()
         raise
     return vault
 
 
-def _proves(vault: Vault, proof: str) -> bool:
-    seal = vault.seal_for("proof")
+def _proves(vault: Vault, rows: Mapping[str, str]) -> bool:
+    """Whether these rows of ``meta`` were written with this key.
+
+    An earlier version writes a proof alone, and so a signature of another proof says nothing.
+    """
+    proof = rows.get(_PROOF, "")
+    if proof and rows.get(_SIGNATURE) == _sign(vault, proof):
+        return True
     try:
-        return seal.open(proof, table="meta", column="value", row=_PROOF) == _PROOF_TEXT
+        text = vault.seal_for("proof").open(proof, table="meta", column="value", row=_PROOF)
     except SealBroken:
         return False
+    return text == _PROOF_TEXT
+
+
+def _sign(vault: Vault, proof: str) -> str:
+    return vault.key_for(f"proof {proof}").hex()
 
 
 def _wrong_key(data_dir: DataDir) -> WrongMasterKey:

@@ -8,15 +8,14 @@ alone reserves nothing: a good part of the body has to have come.
 from functools import cache
 from io import BytesIO
 
-LARGE = 512 * 1024
-"""Shorter bodies are kept in pieces and joined."""
+LARGE = 128 * 1024
+"""Shorter bodies are kept in pieces and joined; the allocator unmaps longer ones once free."""
 SHARE = 4
 """A place is made once one in so many bytes has come."""
 MANY = 1024
 """So many short pieces in a row become one: as objects they take a multiple of what they hold."""
 SHORT = 256
 """Bytes that a short piece has on average."""
-
 BLOCK = 16 * 1024 * 1024
 """Half of the free memory that may be kept from one long body to the next."""
 
@@ -62,9 +61,7 @@ class BodyBuffer:
     def whole(self) -> bytes:
         """The body received so far. To be called once, after the last piece."""
         if self._place is None:
-            if self.size >= LARGE:
-                keep_room()
-            return b"".join(self._pieces)
+            return joined(self._pieces)
         # BytesIO shares its bytes instead of copying them, as long as it is not written again.
         placed, self._place = self._place.getvalue(), None
         if self.size == self._announced:
@@ -72,6 +69,13 @@ class BodyBuffer:
         # The announced length was wrong: the body is shorter, or its end is in the pieces.
         held = self.size - sum(map(len, self._pieces))
         return b"".join((placed[:held], *self._pieces))
+
+
+def joined(pieces: list[bytes]) -> bytes:
+    """The pieces of a body behind one another."""
+    if sum(map(len, pieces)) >= LARGE:
+        keep_room()
+    return b"".join(pieces)
 
 
 @cache

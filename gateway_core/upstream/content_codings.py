@@ -1,27 +1,28 @@
 """Content codings of bodies (RFC 9110, section 8.4): gzip, deflate, br and zstd, a piece at a time.
 
 ``br`` and ``zstd`` need a package each, which the extra ``compression`` brings; without it these
-codings are unknown. A few bytes may stand for gigabytes, so nobody gets more at once than they
-ask for.
+codings are unknown. Each is imported with the first body in its coding: both take 0.5 MiB.
+A few bytes may stand for gigabytes, so nobody gets more at once than they ask for.
 """
 
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 
-def _first_installed(*names: str) -> Any:
+def _first_installed(*names: str) -> str | None:
     for name in names:
-        try:
-            return import_module(name)
-        except ModuleNotFoundError:
-            continue
+        with suppress(ModuleNotFoundError):  # of the package around it
+            if find_spec(name) is not None:
+                return name
     return None
 
 
-brotli = _first_installed("brotli")
-zstd = _first_installed("compression.zstd", "backports.zstd")
+BROTLI = _first_installed("brotli")
+ZSTD = _first_installed("compression.zstd", "backports.zstd")
 GZIP_BITS, ZLIB_BITS, RAW_BITS = 31, 15, -15
 """What zlib calls window bits: with a header of gzip, of zlib, or of neither."""
 ZLIB_METHOD = 8
@@ -35,6 +36,9 @@ class MalformedCoding(Exception):
 
 class Inflater(Protocol):
     """Decompresses one stream. What it has not taken of its input it keeps for the next call."""
+
+    malformed: type[Exception]
+    """What the library raises for bytes that are not of its coding."""
 
     def inflate(self, data: bytes, most: int) -> bytes:
         """Take more input, give at most about so many bytes."""
@@ -51,6 +55,8 @@ class Inflater(Protocol):
 
 class Zlib:
     """A stream of gzip, or of what HTTP calls deflate."""
+
+    malformed: type[Exception] = zlib.error
 
     def __init__(self, bits: int = 0) -> None:
         self._inner = zlib.decompressobj(bits) if bits else None
@@ -80,7 +86,8 @@ class Brotli:
     """The library refuses what comes behind the end."""
 
     def __init__(self) -> None:
-        self._inner: Any = brotli.Decompressor()
+        library: Any = import_module(str(BROTLI))
+        self._inner, self.malformed = library.Decompressor(), library.error
 
     def inflate(self, data: bytes, most: int) -> bytes:
         plain: bytes = self._inner.process(data, output_buffer_limit=most)
@@ -95,7 +102,8 @@ class Zstd:
     """RFC 8878."""
 
     def __init__(self) -> None:
-        self._inner: Any = zstd.ZstdDecompressor()
+        library: Any = import_module(str(ZSTD))
+        self._inner, self.malformed = library.ZstdDecompressor(), library.ZstdError
 
     def inflate(self, data: bytes, most: int) -> bytes:
         plain: bytes = self._inner.decompress(data, most)
@@ -115,13 +123,10 @@ INFLATERS: dict[str, Callable[[], Inflater]] = {
     "x-gzip": lambda: Zlib(GZIP_BITS),
     "deflate": Zlib,
 }
-_MALFORMED: tuple[type[Exception], ...] = (zlib.error,)
-if brotli is not None:
+if BROTLI is not None:
     INFLATERS["br"] = Brotli
-    _MALFORMED += (brotli.error,)
-if zstd is not None:
+if ZSTD is not None:
     INFLATERS["zstd"] = Zstd
-    _MALFORMED += (zstd.ZstdError,)
 
 
 class BodyDecoder:
@@ -160,5 +165,5 @@ class BodyDecoder:
                 plain = self._inflater.inflate(data, most)
                 if plain or not self._inflater.ended:
                     return plain
-        except _MALFORMED as error:
+        except self._inflater.malformed as error:
             raise MalformedCoding from error

@@ -15,8 +15,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..contracts.errors import HostRefused
-from ..contracts.exchange import Transport, UpstreamRequest, UpstreamResponse
+from ..contracts.errors import HostRefused, TransportError
+from ..contracts.exchange import (
+    Socket,
+    SocketTransport,
+    Transport,
+    UpstreamRequest,
+    UpstreamResponse,
+)
 from ..contracts.provider import Credential, ProviderSpec
 from .allowed_hosts import AllowedHosts, allowed_hosts, is_named
 from .redaction import redact, secrets_of
@@ -27,6 +33,7 @@ MOST_HELD = 4096
 """Providers whose reach is remembered."""
 
 Send = Callable[[UpstreamRequest], Awaitable[UpstreamResponse]]
+Connect = Callable[[UpstreamRequest], Awaitable[Socket]]
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +87,17 @@ class EgressPolicy:
         """Refuse a request to anywhere else. Raises HostRefused, MalformedUrl."""
         self._check(spec, self._account(credential), request)
 
-    def bound(self, spec: ProviderSpec, credential: Credential, transport: Transport) -> Transport:
-        """The transport as a provider's own code gets it for one account."""
+    def bound(
+        self,
+        spec: ProviderSpec,
+        credential: Credential,
+        transport: Transport,
+        connect: Connect | None = None,
+    ) -> SocketTransport:
+        """The transport as a provider's own code gets it for one account.
+
+        ``connect`` opens WebSockets, where they are possible.
+        """
         account = self._account(credential)
 
         async def send(request: UpstreamRequest) -> UpstreamResponse:
@@ -90,7 +106,14 @@ class EgressPolicy:
             # this check and the dial.
             return await transport.send(replace(request))
 
-        return BoundTransport(send)
+        if connect is None:
+            return BoundTransport(send)
+
+        async def open_socket(request: UpstreamRequest) -> Socket:
+            self._check(spec, account, request)
+            return await connect(replace(request))
+
+        return BoundTransport(send, open_socket)
 
     def _account(self, credential: Credential) -> Configured:
         """What an account names; one that is not stored is read as it is now."""
@@ -123,14 +146,20 @@ def _configured(credential: Credential) -> Configured:
 class BoundTransport:
     """A way out to some hosts and no others."""
 
-    __slots__ = ("__send",)
+    __slots__ = ("__connect", "__send")
 
-    def __init__(self, send: Send) -> None:
-        self.__send = send
+    def __init__(self, send: Send, connect: Connect | None = None) -> None:
+        self.__send, self.__connect = send, connect
 
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         """Send and wait for the head of the answer. Raises HostRefused, TransportError."""
         return await self.__send(request)
+
+    async def connect(self, request: UpstreamRequest) -> Socket:
+        """Open a WebSocket. Raises HostRefused, TransportError, UpstreamError."""
+        if self.__connect is None:
+            raise TransportError("No WebSocket can be opened here", sent=False)
+        return await self.__connect(request)
 
 
 def read(request: UpstreamRequest, owner: Callable[[str], str], provider: str) -> Url:

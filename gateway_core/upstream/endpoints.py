@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from ..config.settings import ModelTimeouts
 from ..contracts.errors import BadRequest, GatewayError
-from ..contracts.exchange import UpstreamRequest
+from ..contracts.exchange import Lasting, UpstreamRequest
 from ..contracts.provider import Call, Credential, Target, credential_header
 from ..contracts.wire import VendorSide, WireFormat
-from .transport import Lasting
 
 JSON = "application/json"
 USUAL_TIMEOUTS = ModelTimeouts()

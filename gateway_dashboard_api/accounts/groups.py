@@ -6,10 +6,10 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.connection_groups import ConnectionGroup
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.storage.stores.connection_groups import ConnectionGroup
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -46,7 +46,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
-    return json_answer(GroupList(groups=await admin.stores.connection_groups.list()))
+    return json_answer(GroupList(groups=await admin.own_stores.connection_groups.list()))
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
@@ -55,7 +55,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         after = {"name": name, "connectionIds": body.connection_ids or ()}
         await admin.audit_change(request, "connection-group.create", name, None, after)
-        group = await admin.stores.connection_groups.create(name, body.connection_ids or ())
+        group = await admin.own_stores.connection_groups.create(name, body.connection_ids or ())
     return json_answer(group, 201)
 
 
@@ -80,7 +80,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
         changes = {"name": name, "connectionIds": ids}
         set_ = {member: value for member, value in changes.items() if value is not UNSET}
         await admin.audit_change(request, "connection-group.update", before.id, before, set_)
-        after = await admin.stores.connection_groups.update(before.id, name, ids)
+        after = await admin.own_stores.connection_groups.update(before.id, name, ids)
     return json_answer(after)
 
 
@@ -88,7 +88,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         before = await group_of(admin, request.path_params["id"])
         await admin.audit_change(request, "connection-group.delete", before.id, before, None)
-        await admin.stores.connection_groups.delete(before.id)
+        await admin.own_stores.connection_groups.delete(before.id)
     return json_answer({"success": True})
 
 
@@ -103,7 +103,7 @@ async def add(admin: AdminContext, request: Request) -> Response:
         before = await group_of(admin, request.path_params["id"])
         members = {"connectionIds": [*before.connection_ids, member]}
         await admin.audit_change(request, "connection-group.update", before.id, before, members)
-        after = await admin.stores.connection_groups.add(before.id, member)
+        after = await admin.own_stores.connection_groups.add(before.id, member)
     return json_answer(after)
 
 
@@ -113,7 +113,7 @@ async def remove(admin: AdminContext, request: Request) -> Response:
         before = await group_of(admin, request.path_params["id"])
         members = {"connectionIds": [each for each in before.connection_ids if each != member]}
         await admin.audit_change(request, "connection-group.update", before.id, before, members)
-        await admin.stores.connection_groups.remove(before.id, member)
+        await admin.own_stores.connection_groups.remove(before.id, member)
     return json_answer({"removed": True})
 
 
@@ -127,7 +127,7 @@ async def _member(request: Request) -> str:
 
 async def group_of(admin: AdminContext, identity: str) -> ConnectionGroup:
     """Return a stored group. Raises NotFound."""
-    group = await admin.stores.connection_groups.get(identity)
+    group = await admin.own_stores.connection_groups.get(identity)
     if group is None:
         raise NotFound("Connection group not found")
     return group

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 from starlette.requests import Request
 
+from gateway_administration.stores.connection_groups import ConnectionGroup
 from gateway_core.contracts.provider import Credential
 from gateway_core.storage.stores.connection import PROVIDER_DATA, Connection
-from gateway_core.storage.stores.connection_groups import ConnectionGroup
 from gateway_core.storage.stores.secret_members import is_sealed
 from gateway_core.upstream.redaction import host_and_port, redact, texts
 

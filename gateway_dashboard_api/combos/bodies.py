@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway_core.storage.stores.combos import ComboChange
+from gateway_administration.stores.combos import ComboChange
 
 from .checks import check_facts
 

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.combos import ComboChange
 from gateway_core.contracts.kinds import Kind
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.snapshot import ConfigSnapshot
-from gateway_core.storage.stores.combos import Combo, ComboChange
+from gateway_core.storage.stores.combos import Combo
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -53,7 +54,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
             check(admin.snapshot, draft)
             change = ComboChange(name=preset.name, models=preset.models)
             await admin.audit_change(request, "combo.create", preset.name, None, change)
-            created.append(await admin.stores.combos.create(change))
+            created.append(await admin.own_stores.combos.create(change))
     return json_answer(Made(source=source, created=tuple(created), skipped=plan.to_skip))
 
 

@@ -5,10 +5,11 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.combos import ComboChange
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.storage.stores.combos import Combo, ComboChange
+from gateway_core.storage.stores.combos import Combo
 
 from ..admin_context import AdminContext
 from ..answers import Success
@@ -66,7 +67,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
         draft = Combo(id="", name="", created_at="", updated_at="")
         check(admin.snapshot, _apply(draft, change))
         await admin.audit_change(request, "combo.create", change.name, None, change)
-        combo = await admin.stores.combos.create(change)
+        combo = await admin.own_stores.combos.create(change)
     return json_answer(combo, 201)
 
 
@@ -90,7 +91,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
             snapshot = renamed(snapshot, renaming)
         check(snapshot, _apply(before, change), before)
         await admin.audit_change(request, "combo.update", identity, before, change)
-        after, rewritten = await admin.stores.combos.update(identity, change, renaming)
+        after, rewritten = await admin.own_stores.combos.update(identity, change, renaming)
     return json_answer(changed_combo(after, rewritten))
 
 
@@ -99,7 +100,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         before = await combo_of(admin, request.path_params["id"])
         await admin.audit_change(request, "combo.delete", before.id, before, None)
-        await admin.stores.combos.delete(before.id)
+        await admin.own_stores.combos.delete(before.id)
     return json_answer(Success())
 
 

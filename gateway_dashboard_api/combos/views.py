@@ -5,8 +5,8 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway_administration.stores.renames import Rewritten
 from gateway_core.storage.stores.combos import Combo
-from gateway_core.storage.stores.renames import Rewritten
 
 
 class Combos(Struct, frozen=True):

@@ -1,9 +1,13 @@
 """What the routes of the database take and give."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from .import_file import TableBody
+
+Action = Literal["export", "create", "replace", "keep"]
 SslModeName = Literal["disable", "require", "verify-full"]
 
 
@@ -52,9 +56,11 @@ class CutoverAnswer(Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     """What PostgreSQL would refuse, or change."""
 
 
-class RolledBack(Struct, frozen=True, kw_only=True, rename="camel"):
-    ok: bool = True
+class RolledBack(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    ok: bool
     duration_ms: int
+    warning: str | None = None
+    """Other processes go on with PostgreSQL."""
 
 
 class StartupVariable(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -146,3 +152,99 @@ class EnginePatch(Struct, frozen=True, kw_only=True, rename="camel", omit_defaul
 class EnginePatched(Struct, frozen=True, kw_only=True):
     ok: bool = True
     settings: Any
+
+
+class ExportQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    include_secrets: bool = False
+    """Credentials in the clear, sealed again by the gateway that imports them."""
+
+
+class ImportBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An exported file, and the dashboard password."""
+
+    format: Literal["model-gateway-database"]
+    schema_version: int
+    exported_at: str
+    secrets_included: bool
+    tables: Mapping[str, TableBody]
+    password: str = ""
+
+    def __repr__(self) -> str:
+        return "ImportBody()"
+
+
+class Imported(Struct, frozen=True, kw_only=True):
+    success: bool
+    warnings: tuple[str, ...] = ()
+    """What the operator has to do afterwards."""
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """Providers by id, with their accounts; combos by id or name."""
+
+    providers: tuple[str, ...] = ()
+    combos: tuple[str, ...] = ()
+
+
+class Bundle(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What ``export`` gave."""
+
+    format: Literal["model-gateway-selection"]
+    schema_version: int
+    exported_at: str
+    secrets_included: bool
+    tables: Mapping[str, TableBody]
+
+
+class SelectiveBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``preview`` says what ``export`` would give; with a bundle, what ``apply`` would do.
+
+    An empty selection stands for everything that a bundle has.
+    """
+
+    action: Literal["catalog", "preview", "export", "apply"]
+    password: str = ""
+    selection: Selection = Selection()
+    bundle: Bundle | UnsetType = UNSET
+    include_secrets: bool = False
+    acknowledge_secret_export: bool = False
+    """Must be true where the export includes secrets."""
+
+    def __repr__(self) -> str:
+        return f"SelectiveBody({self.action!r})"
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """A provider with so many accounts, or a combo with so many models."""
+
+    id: str
+    name: str
+    count: int
+
+
+class Catalog(Struct, frozen=True, kw_only=True):
+    providers: tuple[Choice, ...]
+    combos: tuple[Choice, ...]
+
+
+class PlannedRow(Struct, frozen=True, kw_only=True, rename="camel"):
+    id: str
+    name: str | None
+    action: Action
+
+
+class PlannedAccount(PlannedRow, frozen=True, kw_only=True, rename="camel"):
+    provider: str
+    auth_type: str
+
+
+class SelectionPlan(Struct, frozen=True, kw_only=True):
+    """Names, and no secrets."""
+
+    nodes: tuple[PlannedRow, ...]
+    connections: tuple[PlannedAccount, ...]
+    combos: tuple[PlannedRow, ...]
+
+
+class Applied(SelectionPlan, frozen=True, kw_only=True):
+    success: bool

@@ -6,15 +6,16 @@ probe ▶ migrations ▶ writes pause ▶ snapshot ▶ copy, compared by counts 
 ```
 
 Reads go on all the while. Until the switch, SQLite is served and complete: whatever fails, it
-stays.
+stays. Other processes on the data directory follow when they read or write next: see ``turn``.
 """
 
 import asyncio
 import os
 import shutil
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,10 +26,12 @@ from gateway_core.config.errors import StartRefused
 from gateway_core.contracts.errors import BadRequest, Conflict, GatewayError
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.database import Database
+from gateway_core.storage.journal import recover
 from gateway_core.storage.migrate import packaged_migrations
 from gateway_core.storage.moments import iso
-from gateway_core.storage.opening import Storage, open_storage
+from gateway_core.storage.opening import Storage, open_storage, prepare
 from gateway_core.storage.selection import open_postgres_storage
+from gateway_core.storage.sqlite.engine import open_sqlite
 from gateway_core.storage.sqlite.integrity import inspect
 from gateway_core.storage.stores.keys import GROUP as KEYS
 from gateway_core.storage.stores.settings import SettingsStore
@@ -38,20 +41,19 @@ from gateway_core.storage.switchable import Selection, SwitchableDatabase
 from . import log
 from .log import LogRow
 from .source import DETAILS, Table, count, misfits, rows_of, tables_of
+from .turn import Busy, Turn
 
 T = TypeVar("T")
 PREFIX = "data.sqlite.postgres-cutover-"
 REPLACED = "data.sqlite.before-rollback-"
+_OTHERS = """
+    SELECT count(DISTINCT application_name) AS others FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name LIKE 'model-gateway/%'
+        AND split_part(application_name, '/', 2)
+            <> split_part(current_setting('application_name'), '/', 2)
+"""
 ROWS_A_SECOND = 15_000
 """Copied and read back, on one core of a small machine."""
-
-
-class Busy(GatewayError):
-    status = 503
-    code = "database_change_in_progress"
-
-    def __init__(self) -> None:
-        super().__init__("database cutover in progress")
 
 
 class ChangeFailed(GatewayError):
@@ -104,16 +106,24 @@ class DatabaseChange:
     def __init__(self, core: Collaborators) -> None:
         self._core = core
         self._running: asyncio.Task[Any] | None = None
-        self.progress: dict[str, Any] = {}
-        """What a change under way is at."""
+
+    @cached_property
+    def _turn(self) -> Turn:
+        # The routes are also listed where there is no gateway.
+        return Turn(self.database)
 
     @property
     def database(self) -> SwitchableDatabase:
         return self._core.stores.database
 
+    @property
+    def progress(self) -> Mapping[str, Any]:
+        """What a change under way is at, in whichever process."""
+        return self._turn.progress
+
     async def plan(self, url: str, sslmode: str, details: bool) -> Plan:
         """Look at what a cutover would do; changes nothing. Raises BadRequest."""
-        from gateway_core.storage.postgres.loading import probe
+        from gateway_postgres.loading import probe
 
         self._check_sqlite()
         server = await _refusing(lambda: probe(complete_url(url, sslmode)))
@@ -139,19 +149,22 @@ class DatabaseChange:
 
     async def rollback(self, snapshot: str | None) -> int:
         """Go back to a snapshot; gives the milliseconds it took. Raises NoSnapshot, Busy."""
-        if self.database.engine != "postgres":
-            raise BadRequest("SQLite is in use already")
-        if self.database.selection.is_fixed:
-            raise Conflict(
-                "A variable or gateway-database.env selects PostgreSQL, and would do so again at "
-                "the next start: unset it first"
-            )
+        self._check_postgres()
         path = self._snapshot(snapshot)
         return await self._alone("rollback", lambda: self._roll_back(path))
 
+    async def others(self) -> int:
+        """How many processes of other gateways use the PostgreSQL database. A pooler may hide
+        them."""
+        if self.database.engine != "postgres":
+            return 0
+        rows = await self.database.fetch(_OTHERS)
+        others: int = rows[0]["others"]
+        return others
+
     def check_free(self) -> None:
         """Raises Busy while a change is under way."""
-        if self._running is not None:
+        if self._running is not None or self._turn.is_taken:
             raise Busy
 
     def snapshots(self) -> list[str]:
@@ -166,17 +179,20 @@ class DatabaseChange:
 
         async def run() -> T:
             try:
-                try:
-                    result = await work()
-                except Exception as error:
-                    await self._note_failure(kind, error, began)
-                    raise
-                row = self._row(kind, began, result)
-                await log.write(self.database, row)
-                return result
+                async with self._turn.held():
+                    try:
+                        result = await work()
+                    except Exception as error:
+                        await self._note_failure(kind, error, began)
+                        raise
+                    row = self._row(kind, began, result)
+                    await log.write(self.database, row)
+                    return result
             finally:
                 self._running = None
-                self.progress = {}
+                self._turn.note()
+                # Of processes that ended meanwhile, and could not write.
+                await recover(self._core.data_dir.journal, self._core.stores.usage)
                 await self._core.refresh()
 
         self._running = asyncio.create_task(run())
@@ -216,26 +232,34 @@ class DatabaseChange:
                 "GATEWAY_DATABASE_ENGINE selects SQLite, and would do so again at the next start: "
                 "unset it first"
             )
-        if self._core.shares_data:
-            raise Conflict("Several workers serve: start the gateway with one worker to change")
+
+    def _check_postgres(self) -> None:
+        if self.database.engine != "postgres":
+            raise BadRequest("SQLite is in use already")
+        if self.database.selection.is_fixed:
+            raise Conflict(
+                "A variable or gateway-database.env selects PostgreSQL, and would do so again at "
+                "the next start: unset it first"
+            )
 
     async def _tables(self, details: bool) -> list[Table]:
         tables = await tables_of(self.database)
         return [each for each in tables if details or each.name != DETAILS]
 
     async def _cut_over(self, url: str, sslmode: str, details: bool) -> Moved:
-        from gateway_core.storage.postgres.loading import probe
+        from gateway_postgres.loading import probe
 
+        self._check_sqlite()  # Another process may have moved it until this one had its turn.
         began, core = time.monotonic(), self._core
         at = iso(core.clock())
-        self.progress = {"step": "probe"}
+        self._turn.note(step="probe")
         url = await _refusing(lambda: _completed(url, sslmode))
         await _refusing(lambda: probe(url))
-        self.progress = {"step": "migrations"}
+        self._turn.note(step="migrations")
         chosen = await _refusing(lambda: open_postgres_storage(url, core.data_dir, core.clock))
         try:
-            async with self._paused():
-                self.progress = {"step": "snapshot"}
+            async with self._paused(at):
+                self._turn.note(step="snapshot")
                 snapshot = await _failing("snapshot_failed", self._take_snapshot(at))
                 tables = await self._tables(details)
                 rows = await _failing("copy_failed", self._copy(url, tables))
@@ -246,7 +270,7 @@ class DatabaseChange:
                     "databaseEngineError": None,
                     "postgresUrl": url,
                 }
-                self.progress = {"step": "switch"}
+                self._turn.note(step="switch")
                 # SQLite last: with its settings the next start finds PostgreSQL.
                 for storage in (chosen, Storage(self.database.current, chosen.vault)):
                     settings = SettingsStore(storage.database, storage.vault)
@@ -264,40 +288,46 @@ class DatabaseChange:
         )
 
     @asynccontextmanager
-    async def _paused(self) -> AsyncIterator[None]:
-        # Rows that wait are written before the copy, so that the snapshot has them too.
+    async def _paused(self, at: str) -> AsyncIterator[None]:
+        # Rows that wait are written before the copy, so that the snapshot has them too. Those of
+        # other processes wait for the end of the change.
         await self._core.ledger.settle()
-        async with self.database.paused():
+        async with self._turn.alone(at):
             yield
 
     async def _take_snapshot(self, at: str) -> Path:
         path = self._core.data_dir.backups / f"{PREFIX}{at.replace(':', '-')}"
+        # Of a process that was killed; nobody else takes one now.
+        for leftover in path.parent.glob(f".{PREFIX}*.tmp"):
+            leftover.unlink(missing_ok=True)
+        temporary = path.with_name(f".{path.name}.tmp")
         # VACUUM INTO takes an empty file; this one has its permissions from its first moment.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
-            await self.database.current.execute("VACUUM INTO :path", path=str(path))
-            await asyncio.to_thread(_sync, path)
-            await asyncio.to_thread(inspect, path, True, at_rest=True)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+            await self.database.current.execute("VACUUM INTO :path", path=str(temporary))
+            await asyncio.to_thread(_sync, temporary)
+            await asyncio.to_thread(inspect, temporary, True, at_rest=True)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        await asyncio.to_thread(_sync, path)
         return path
 
     async def _copy(self, url: str, tables: list[Table]) -> int:
-        from gateway_core.storage.postgres.loading import loading
+        from gateway_postgres.loading import loading
 
         total = 0
-        self.progress = {"step": "copy", "rows": 0, "tablesDone": 0, "tables": len(tables)}
+        self._turn.note(step="copy", rows=0, tablesDone=0, tables=len(tables))
         async with loading(url) as target:
             await target.clear(each.name for each in await tables_of(self.database))
             for done, table in enumerate(tables):
-                self.progress = {
-                    "step": "copy",
-                    "table": table.name,
-                    "rows": total,
-                    "tablesDone": done,
-                    "tables": len(tables),
-                }
+                self._turn.note(
+                    step="copy",
+                    table=table.name,
+                    rows=total,
+                    tablesDone=done,
+                    tables=len(tables),
+                )
                 chunks = rows_of(self.database, table)
                 total += await target.fill(table.name, tuple(table.columns), chunks)
         return total
@@ -312,30 +342,45 @@ class DatabaseChange:
         return path
 
     async def _roll_back(self, snapshot: Path) -> int:
+        self._check_postgres()
         began, core = time.monotonic(), self._core
-        self.progress = {"step": "check"}
+        at = iso(core.clock())
+        self._turn.note(step="check")
         await _failing("snapshot_damaged", asyncio.to_thread(inspect, snapshot, True, at_rest=True))
-        async with self._paused():
-            self.progress = {"step": "restore"}
+        async with self._paused(at):
+            self._turn.note(step="restore")
             live = core.data_dir.database
-            kept = core.data_dir.backups / f"{REPLACED}{iso(core.clock()).replace(':', '-')}"
-            restoring = asyncio.to_thread(_restore, snapshot, live, kept)
-            await _failing("restore_failed", restoring)
+            kept = core.data_dir.backups / f"{REPLACED}{at.replace(':', '-')}"
+            restored = await _failing("restore_failed", self._restore(snapshot))
+            with suppress(StartRefused):  # A killed process may have left some of it in its log.
+                await (await open_sqlite(live, expected=True)).close()
+            placing = asyncio.to_thread(_put_in_place, restored, live, kept)
+            await _failing("restore_failed", placing)
             try:
                 opening = open_storage(core.data_dir, clock=core.clock)
                 storage = await _failing("restore_failed", opening)
-                try:
-                    await _surpass(storage.database, self.database.current)
-                    settings = SettingsStore(storage.database, storage.vault)
-                    await settings.patch({"databaseEngine": "sqlite", "databaseEngineError": None})
-                except BaseException:
-                    await storage.database.close()
-                    raise
             except BaseException:
                 await asyncio.to_thread(_put_back, kept, live)
                 raise
             await self.database.switch(storage.database, Selection())
         return _since(began)
+
+    async def _restore(self, snapshot: Path) -> Path:
+        """A copy of a snapshot that has everything it takes to be served."""
+        core = self._core
+        path = core.data_dir.database.with_name(".data.sqlite.restored.tmp")
+        await asyncio.to_thread(_copy_file, snapshot, path)
+        database = await open_sqlite(path, expected=True)
+        try:
+            vault = await prepare(database, core.data_dir, core.clock)
+            await _surpass(database, self.database.current)
+            await log.carry_over(self.database.current, database)
+            settings = SettingsStore(database, vault)
+            await settings.patch({"databaseEngine": "sqlite", "databaseEngineError": None})
+        finally:
+            await database.close()
+        await asyncio.to_thread(_sync, path)
+        return path
 
 
 async def _completed(url: str, sslmode: str) -> str:
@@ -392,22 +437,34 @@ def _sync(path: Path) -> None:
             os.close(descriptor)
 
 
-def _restore(snapshot: Path, live: Path, kept: Path) -> None:
-    """Put a copy of a snapshot in the place of the file that is not served; that one is kept."""
-    temporary = live.with_name(f".{live.name}.restored.tmp")
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "wb") as copy, snapshot.open("rb") as source:
-        shutil.copyfileobj(source, copy)
-    _sync(temporary)
-    for suffix in ("-wal", "-shm"):
-        live.with_name(f"{live.name}{suffix}").unlink(missing_ok=True)
+def _copy_file(source: Path, target: Path) -> None:
+    for path in (target, *_beside(target)):
+        path.unlink(missing_ok=True)
+    descriptor = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "wb") as copy, source.open("rb") as original:
+        shutil.copyfileobj(original, copy)
+
+
+def _beside(path: Path) -> list[Path]:
+    """What SQLite keeps beside a database."""
+    return [path.with_name(f"{path.name}{suffix}") for suffix in ("-wal", "-shm")]
+
+
+def _put_in_place(restored: Path, live: Path, kept: Path) -> None:
+    """Serve a file in the place of another one, which is kept. There is a file at any moment."""
+    for path in _beside(live):
+        path.unlink(missing_ok=True)
     if live.exists():
-        live.replace(kept)
-    temporary.replace(live)
+        try:
+            os.link(live, kept)
+        except OSError:  # Not every file system has links.
+            shutil.copy2(live, kept)
+    restored.replace(live)
     _sync(live)
 
 
 def _put_back(kept: Path, live: Path) -> None:
     if kept.exists():
+        for path in _beside(live):
+            path.unlink(missing_ok=True)
         kept.replace(live)

@@ -50,6 +50,23 @@ async def write(database: Database, row: LogRow) -> None:
         log.error("the log of database changes could not be written: %s", error)
 
 
+async def carry_over(source: Database, target: Database) -> None:
+    """Add what the log of one database has and that of another lacks, if both can be read."""
+    try:
+        known = {_content(row) for row in await newest(target)}
+        missing = [row for row in await newest(source) if _content(row) not in known]
+    except Exception as error:
+        log.error("the log of database changes could not be carried over: %s", error)
+        return
+    for row in reversed(missing):
+        await write(target, _content(row))
+
+
+def _content(row: StoredRow) -> LogRow:
+    """A row without its number, which is another one in each database."""
+    return LogRow(**{name: getattr(row, name) for name in _FIELDS})
+
+
 async def newest(database: Database) -> list[StoredRow]:
     rows = await database.fetch(
         "SELECT * FROM database_log ORDER BY id DESC LIMIT :most", most=NEWEST

@@ -7,9 +7,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.config.database_choice import complete_url, describe_url
+from gateway_core.config.database_choice import complete_url
 from gateway_core.config.errors import StartRefused
-from gateway_core.contracts.errors import Unauthorized
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.access import UNAUTHORIZED, Access
@@ -17,10 +16,10 @@ from gateway_core.storage.moments import iso
 
 from ..admin_context import AdminContext
 from ..endpoint import Handler, endpoint
-from ..login.sign_in import WrongCredential, check_password, report_failures
+from ..login.sign_in import report_failures
 from ..requests import read_json
 from ..settings.document import render
-from . import log, startup_env
+from . import log, startup_env, transfer
 from .bodies import (
     CutoverAnswer,
     CutoverBody,
@@ -35,14 +34,20 @@ from .bodies import (
     TestBody,
     Tested,
 )
-from .change import Busy, DatabaseChange
+from .change import DatabaseChange
+from .password import PASSWORD, verify
+from .turn import Busy
+from .url import describe_url
 
 PATH = "/api/settings/database"
-PASSWORD = "x-gateway-password"
 RETRY_AFTER = 5
 WARNING = (
     "Everything that was written since the cutover is discarded. The PostgreSQL database is left "
     "as it is."
+)
+OTHERS = (
+    "Other processes use this PostgreSQL database ({}), and go on with it: stop them first, or "
+    "what they write from now on is not seen here."
 )
 _URL = "postgresql://gateway:password@127.0.0.1:5432/gateway"
 
@@ -52,7 +57,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
     def guarded(method: str, path: str, handler: Any, purpose: str, **types: Any) -> Guarded:
         async def handle(admin: AdminContext, request: Request) -> Response:
-            await _check_password(admin, request)
+            await verify(admin, request, request.headers.get(PASSWORD), UNAUTHORIZED)
             try:
                 response: Response = await handler(admin, change, request)
             except Busy as busy:
@@ -103,19 +108,8 @@ def routes(admin: AdminContext) -> list[Guarded]:
             answer=StartupEnvWritten,
         ),
         guarded("GET", "/log", show_log, "read the log", answer=list[log.StoredRow]),
+        *transfer.routes(admin, PATH, change),
     ]
-
-
-async def _check_password(admin: AdminContext, request: Request) -> None:
-    """Let nobody through who does not know the dashboard password."""
-    password = request.headers.get(PASSWORD)
-    if not password:
-        raise Unauthorized(UNAUTHORIZED)
-    try:
-        attempt = await check_password(admin, request, password)
-    except WrongCredential as error:
-        raise WrongCredential(UNAUTHORIZED, error.left) from error
-    await admin.login.lockout.succeed(attempt)
 
 
 async def show(admin: AdminContext, change: DatabaseChange, request: Request) -> Response:
@@ -147,7 +141,7 @@ async def show(admin: AdminContext, change: DatabaseChange, request: Request) ->
             postgres_sslmode=described.get("sslmode", extra.get("postgresSslmode")),
             postgres_auth_source=extra.get("postgresAuthSource"),
             snapshots=tuple(change.snapshots()),
-            progress=change.progress or None,
+            progress=dict(change.progress) or None,
         )
     )
 
@@ -164,7 +158,7 @@ async def patch(admin: AdminContext, change: DatabaseChange, request: Request) -
 
 
 async def test(admin: AdminContext, change: DatabaseChange, request: Request) -> Response:
-    from gateway_core.storage.postgres.loading import probe
+    from gateway_postgres.loading import probe
 
     body, began = await read_json(request, TestBody), time.monotonic()
     error = version = None
@@ -197,19 +191,22 @@ async def cut_over(admin: AdminContext, change: DatabaseChange, request: Request
 
 async def roll_back(admin: AdminContext, change: DatabaseChange, request: Request) -> Response:
     body = await read_json(request, RollbackBody)
+    others = await change.others()
+    beside = OTHERS.format(others) if others else None
     if not body.force:
         settings = await admin.stores.settings.read()
         return json_answer(
             {
                 "error": "rollback_requires_force",
-                "warning": WARNING,
+                "warning": " ".join(filter(None, (WARNING, beside))),
                 "discardedSince": settings.database_cutover_at,
             },
             409,
         )
     change.check_free()
     await admin.audit(request, "database.rollback")
-    return json_answer(RolledBack(duration_ms=await change.rollback(body.snapshot_path)))
+    took = await change.rollback(body.snapshot_path)
+    return json_answer(RolledBack(ok=True, duration_ms=took, warning=beside))
 
 
 async def show_log(admin: AdminContext, change: DatabaseChange, request: Request) -> Response:

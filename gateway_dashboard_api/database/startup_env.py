@@ -13,9 +13,7 @@ from gateway_core.config.database_choice import (
     SSLMODE,
     URL,
     complete_url,
-    describe_url,
     effective,
-    make_url,
     read_managed,
     write_managed,
 )
@@ -35,6 +33,7 @@ from .bodies import (
     Tested,
 )
 from .change import DatabaseChange
+from .url import describe_url, make_url
 
 
 def describe(admin: AdminContext) -> StartupEnv:
@@ -102,7 +101,7 @@ def _values(body: StartupEnvBody) -> dict[str, str]:
 
 
 async def _test(url: str | None) -> Tested:
-    from gateway_core.storage.postgres.loading import probe
+    from gateway_postgres.loading import probe
 
     if url is None:
         return Tested(ok=True, latency_ms=0)

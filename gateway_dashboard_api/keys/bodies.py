@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from gateway_administration.stores.keys import KeyChange
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.identity.policy import amount, checked
 from gateway_core.storage.moments import iso, seconds
-from gateway_core.storage.stores.keys import KeyChange
 
 from .near_misses import check_policy
 from .views import KeyRow

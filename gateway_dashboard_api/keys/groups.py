@@ -7,11 +7,11 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.key_groups import KeyGroup, KeyGroupChange
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.storage.stores.key_groups import KeyGroup, KeyGroupChange
 
 from ..admin_context import AdminContext
 from ..answers import Success
@@ -40,7 +40,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
-    return json_answer(Groups(await admin.stores.key_groups.list()))
+    return json_answer(Groups(await admin.own_stores.key_groups.list()))
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
@@ -49,7 +49,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
         raise BadRequest("Name is required")
     async with admin.writing():
         await admin.audit_change(request, "key-group.create", change.name, None, change)
-        group = await admin.stores.key_groups.create(change)
+        group = await admin.own_stores.key_groups.create(change)
     return json_answer(Group(group), 201)
 
 
@@ -59,7 +59,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 async def group_of(admin: AdminContext, identity: str) -> KeyGroup:
     """Return a stored group. Raises NotFound."""
-    group = await admin.stores.key_groups.get(identity)
+    group = await admin.own_stores.key_groups.get(identity)
     if group is None:
         raise NotFound("Key group not found")
     return group
@@ -70,7 +70,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         before = await group_of(admin, request.path_params["id"])
         await admin.audit_change(request, "key-group.update", before.id, before, change)
-        after = await admin.stores.key_groups.update(before.id, change)
+        after = await admin.own_stores.key_groups.update(before.id, change)
     return json_answer(Group(after))
 
 
@@ -79,7 +79,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         before = await group_of(admin, request.path_params["id"])
         await admin.audit_change(request, "key-group.delete", before.id, before, None)
-        await admin.stores.key_groups.delete(before.id)
+        await admin.own_stores.key_groups.delete(before.id)
     return json_answer(Success())
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.keys import KeyChange
 from gateway_core.contracts.errors import Forbidden, NotFound, Unavailable
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
@@ -17,7 +18,7 @@ from gateway_core.routing.model_resolver import FAMILIES
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
 from gateway_core.storage.stores.key_usage import NOTHING, Spending
-from gateway_core.storage.stores.keys import ApiKey, KeyChange
+from gateway_core.storage.stores.keys import ApiKey
 
 from ..admin_context import AdminContext
 from ..answers import Success
@@ -86,7 +87,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def list_keys(admin: AdminContext, request: Request) -> Response:
     """List every key or a page of those that match, and the accounts that keys may be bound to."""
     parameters, stores = read_query(request, KeysQuery), admin.stores
-    labels, spent = await stores.key_groups.labels(), await _spent_ever(admin)
+    labels, spent = await admin.own_stores.key_groups.labels(), await _spent_ever(admin)
     term = parameters.search.strip().casefold()
     keys: Sequence[ApiKey] = [
         key
@@ -122,7 +123,7 @@ async def create_key(admin: AdminContext, request: Request) -> Response:
         await _permit_labels(admin, request, change)
         await admin.audit_change(request, "key.create", identity, None, change)
         text, key = await _create_with_new_text(admin, identity, change)
-    groups = await admin.stores.key_groups.labels_of(identity)
+    groups = await admin.own_stores.key_groups.labels_of(identity)
     return json_answer(new_key_row(key, groups, text, _notices(admin, key)), 201)
 
 
@@ -140,7 +141,9 @@ async def _create_with_new_text(
         text = mint.new()
         digest = mint.digest(text).hex()
         try:
-            key = await admin.stores.keys.create(text, digest, mint.machine_id, change, identity)
+            key = await admin.own_stores.keys.create(
+                text, digest, mint.machine_id, change, identity
+            )
         except UniqueViolation:
             continue
         return text, key
@@ -157,7 +160,7 @@ async def update_key(admin: AdminContext, request: Request) -> Response:
         await _permit_labels(admin, request, change)
         before = await _row_of(admin, await key_of(admin, request.path_params["id"]))
         await admin.audit_change(request, "key.update", before.id, before, change)
-        after = await admin.stores.keys.update(before.id, change)
+        after = await admin.own_stores.keys.update(before.id, change)
     return json_answer(await _row_of(admin, after))
 
 
@@ -166,7 +169,7 @@ async def delete_key(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         before = await _row_of(admin, await key_of(admin, identity))
         await admin.audit_change(request, "key.delete", identity, before, None)
-        await admin.stores.keys.delete(identity)
+        await admin.own_stores.keys.delete(identity)
     return json_answer(Success())
 
 
@@ -174,7 +177,7 @@ async def reveal_key(admin: AdminContext, request: Request) -> Response:
     """Return the text of a key to a signed-in person."""
     key = await key_of(admin, request.path_params["id"])
     await admin.audit(request, "key.reveal", key.id, {"name": key.name})
-    return json_answer(Revealed(await admin.stores.keys.reveal(key.id)))
+    return json_answer(Revealed(await admin.own_stores.keys.reveal(key.id)))
 
 
 async def key_of(admin: AdminContext, identity: str) -> ApiKey:
@@ -186,8 +189,7 @@ async def key_of(admin: AdminContext, identity: str) -> ApiKey:
 
 
 async def _row_of(admin: AdminContext, key: ApiKey) -> KeyRow:
-    stores = admin.stores
-    groups = await stores.key_groups.labels_of(key.id)
+    groups = await admin.own_stores.key_groups.labels_of(key.id)
     spent = await admin.core.limits.spent(key.id)
     return key_row(key, groups, spent.ever)
 
@@ -196,7 +198,7 @@ async def _permit_labels(admin: AdminContext, request: Request, change: KeyChang
     """Raises Forbidden where an API key would create a group by naming it."""
     if change.groups is UNSET or admin.caller(request).is_operator:
         return
-    known = {group.name for group in await admin.stores.key_groups.list()}
+    known = {group.name for group in await admin.own_stores.key_groups.list()}
     if not known.issuperset(change.groups):
         raise Forbidden("An API key cannot create key groups")
 

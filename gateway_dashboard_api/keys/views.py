@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway_administration.stores.key_groups import KeyGroup
 from gateway_core.identity.keys import MASK
 from gateway_core.storage.stores.connection import Connection
-from gateway_core.storage.stores.key_groups import KeyGroup
 from gateway_core.storage.stores.key_usage import NOTHING, Spending
 from gateway_core.storage.stores.keys import ApiKey
 

@@ -1,4 +1,4 @@
-"""Counting attempts to sign in; several workers count together, in the database.
+"""Counting attempts to sign in; several workers or gateways count together, in the database.
 
 There an attempt costs a write and a locked address only a read, both of them
 far less than the hashing of a password.
@@ -6,29 +6,59 @@ far less than the hashing of a password.
 
 from collections.abc import Callable
 
+from gateway_administration.stores.lockouts import LockoutStore, Standing
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.storage.stores.lockouts import Standing
 
+from ..database.turn import Turn
 from .lockout import QUIET, Lockout, LoginAttempt, bucket
 
 
 class Attempts:
-    """The lockout of one worker. ``monotonic`` gives seconds, the same ones at every worker."""
+    """The lockout of one process. ``monotonic`` gives seconds, the same ones at every worker."""
 
-    def __init__(self, core: Collaborators, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self, core: Collaborators, store: LockoutStore, monotonic: Callable[[], float]
+    ) -> None:
         self._core = core
+        self._store = store
         self._monotonic = monotonic
-        self._lockout = Lockout(monotonic)
+        self._engine = ""
+        self._lockout = Lockout(self._now)
 
     def __len__(self) -> int:
         return len(self._lockout)
 
+    @property
+    def _is_on_postgres(self) -> bool:
+        """Whether other gateways may be on the database."""
+        return self._core.stores.database.engine == "postgres"
+
+    def _now(self) -> float:
+        # Other machines have a monotonic clock of their own, and the wall clock in common.
+        return self._core.clock() if self._is_on_postgres else self._monotonic()
+
+    @property
+    def _has_others(self) -> bool:
+        return self._core.shares_data or self._is_on_postgres
+
+    @property
+    def _is_shared(self) -> bool:
+        """While no write is let in, because the database is changed, each process counts alone."""
+        return self._has_others and not Turn(self._core.stores.database).is_taken
+
+    def _follow_clock(self) -> None:
+        """Forget what was counted by the clock of a database that was left."""
+        if self._engine != self._core.stores.database.engine:
+            self._engine = self._core.stores.database.engine
+            self._lockout.clear()
+
     async def begin(self, address: str) -> LoginAttempt:
         """Count an attempt. Raises LockedOut, and does not count then."""
-        if not self._core.shares_data:
+        self._follow_clock()
+        if not self._is_shared:
             return self._lockout.begin(address)
         key, begun = bucket(address), list[LoginAttempt]()
-        self._lockout.adopt(key, await self._core.stores.lockouts.get(key))
+        self._lockout.adopt(key, await self._store.get(key))
         self._lockout.check(address)
         await self._revise(key, lambda: begun.append(self._lockout.begin(address)))
         return begun[0]
@@ -44,11 +74,11 @@ class Attempts:
     async def clear(self) -> None:
         """Forget all addresses."""
         self._lockout.clear()
-        if self._core.shares_data:
-            await self._core.stores.lockouts.clear()
+        if self._has_others:
+            await self._store.clear()
 
     async def _undo(self, undo: Callable[[LoginAttempt], None], attempt: LoginAttempt) -> None:
-        if self._core.shares_data:
+        if self._is_shared:
             await self._revise(attempt.address, lambda: undo(attempt))
         else:
             undo(attempt)
@@ -61,5 +91,5 @@ class Attempts:
             act()
             return self._lockout.standing(key)
 
-        quiet = self._monotonic() - QUIET
-        await self._core.stores.lockouts.revise(key, decide, before=quiet)
+        quiet = self._now() - QUIET
+        await self._store.revise(key, decide, before=quiet)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from gateway_administration.stores.lockouts import MOST, Standing
 from gateway_core.contracts.errors import LimitExceeded
-from gateway_core.storage.stores.lockouts import MOST, Standing
 
 FAILURES = 5
 STEPS = (30.0, 120.0, 600.0, 1800.0)

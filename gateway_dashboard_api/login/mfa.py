@@ -11,14 +11,20 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.sign_in.mfa import OFF
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest, Conflict, Unauthorized
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie
-from gateway_core.identity.mfa import (
-    OFF,
+from gateway_core.pipeline.client_response import headers_of
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import read_json
+from .bodies import CodeBody, DisableBody, EnableBody, PasswordBody
+from .codes import (
     accepted_step,
     enrolment_uri,
     hash_backup_codes,
@@ -27,12 +33,6 @@ from gateway_core.identity.mfa import (
     new_secret,
     qr_code,
 )
-from gateway_core.pipeline.client_response import headers_of
-
-from ..admin_context import AdminContext
-from ..endpoint import endpoint
-from ..requests import read_json
-from .bodies import CodeBody, DisableBody, EnableBody, PasswordBody
 from .cookies import PENDING, clear_cookie
 from .routes import PATH
 from .second_factor import consume, identify, switch_off, wrong_code

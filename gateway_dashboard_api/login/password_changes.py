@@ -7,12 +7,18 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.sign_in.passwords import (
+    RESET,
+    check_new,
+    forgotten,
+    new_epoch,
+)
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest, Conflict
 from gateway_core.identity.caller import Session
-from gateway_core.identity.passwords import RESET, check_new, forgotten, is_outdated, new_epoch
 
 from ..admin_context import AdminContext
+from .password_hashes import is_outdated
 from .session_list import begin_session
 from .sign_in import check_password
 

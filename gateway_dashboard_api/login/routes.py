@@ -1,18 +1,19 @@
 """Signing in with the password, signing out, changing the password (5.3, L.5)."""
 
 import logging
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.sign_in.passwords import check_new, is_public_initial
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Forbidden
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie, is_same_origin
-from gateway_core.identity.passwords import check_new, is_public_initial
 from gateway_core.identity.placeholders import is_public
 from gateway_core.pipeline.client_response import headers_of
 
@@ -43,65 +44,36 @@ log = logging.getLogger(__name__)
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
+    public = partial(endpoint, admin, access=Access.PUBLIC)
+    enter = partial(
+        public,
+        "POST",
+        f"{PATH}/login",
+        report_failures(login),
+        "sign in",
+        body=PasswordBody,
+        answer=Entered,
+    )
+    change = partial(
+        public,
+        "POST",
+        f"{PATH}/change-password",
+        report_failures(change_initial_password),
+        "change the password",
+        body=ChangeBody,
+        answer=Entered,
+    )
+    reset = partial(
+        endpoint, admin, "POST", f"{PATH}/reset-password", reset_password, "reset the password"
+    )
+    flags = "/api/settings/require-login"
     return [
-        endpoint(
-            admin,
-            "POST",
-            f"{PATH}/login",
-            report_failures(login),
-            "sign in",
-            access=Access.PUBLIC,
-            body=PasswordBody,
-            answer=Entered,
-            example={"password": "a long password"},
-        ),
-        endpoint(
-            admin,
-            "POST",
-            f"{PATH}/logout",
-            logout,
-            "sign out",
-            access=Access.PUBLIC,
-            answer=dict[str, bool],
-        ),
-        endpoint(
-            admin,
-            "GET",
-            f"{PATH}/status",
-            status,
-            "read the login's state",
-            access=Access.PUBLIC,
-            answer=Status,
-        ),
-        endpoint(
-            admin,
-            "POST",
-            f"{PATH}/change-password",
-            report_failures(change_initial_password),
-            "change the password",
-            access=Access.PUBLIC,
-            body=ChangeBody,
-            answer=Entered,
-            example={"proof": "what the login gave", "newPassword": "a long password"},
-        ),
-        endpoint(
-            admin,
-            "POST",
-            f"{PATH}/reset-password",
-            reset_password,
-            "reset the password",
-            access=Access.LOCAL,
-            answer=dict[str, bool],
-        ),
-        endpoint(
-            admin,
-            "GET",
-            "/api/settings/require-login",
-            show_flags,
-            "read the login flags",
-            access=Access.PUBLIC,
-            answer=LoginFlags,
-        ),
+        enter(example={"password": "a long password"}),
+        public("POST", f"{PATH}/logout", logout, "sign out", answer=dict[str, bool]),
+        public("GET", f"{PATH}/status", status, "read the login's state", answer=Status),
+        change(example={"proof": "what the login gave", "newPassword": "a long password"}),
+        reset(access=Access.LOCAL, answer=dict[str, bool]),
+        public("GET", flags, show_flags, "read the login flags", answer=LoginFlags),
     ]
 
 

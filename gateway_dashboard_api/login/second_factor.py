@@ -6,18 +6,12 @@ from typing import Any
 from msgspec import Struct
 from starlette.requests import Request
 
+from gateway_administration.sign_in.mfa import OFF, RESET
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.identity.mfa import (
-    LONGEST_CODE,
-    OFF,
-    RESET,
-    accepted_step,
-    is_totp,
-    matching_hash,
-)
 
 from ..admin_context import AdminContext
+from .codes import LONGEST_CODE, accepted_step, is_totp, matching_hash
 from .lockout import LoginAttempt
 from .sign_in import WrongCredential
 

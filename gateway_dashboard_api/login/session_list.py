@@ -6,17 +6,17 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.sign_in.passwords import new_epoch
+from gateway_administration.stores.sessions import SessionRow
 from gateway_core.contracts.errors import NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.caller import Session
 from gateway_core.identity.credentials import COOKIE, is_tunnel
-from gateway_core.identity.passwords import new_epoch
 from gateway_core.identity.sessions import LIFETIME, id_of
 from gateway_core.pipeline.client_response import headers_of
 from gateway_core.storage.moments import iso
-from gateway_core.storage.stores.sessions import SessionRow
 
 from ..admin_context import AdminContext
 from ..answers import Success
@@ -64,7 +64,7 @@ async def begin_session(
     token = admin.core.sessions.issue(method=session.method, name=session.name, email=session.email)
     headers, settings = headers_of(request.scope), admin.snapshot.settings
     now = admin.core.clock()
-    await admin.stores.sessions.add(
+    await admin.own_stores.sessions.add(
         SessionRow(
             id=id_of(token),
             method=session.method,
@@ -131,4 +131,4 @@ async def end_tunneled(admin: AdminContext) -> None:
 
 
 async def _rows(admin: AdminContext) -> tuple[SessionRow, ...]:
-    return await admin.stores.sessions.list(admin.snapshot.settings.password_session_epoch)
+    return await admin.own_stores.sessions.list(admin.snapshot.settings.password_session_epoch)

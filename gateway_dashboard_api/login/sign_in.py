@@ -8,13 +8,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.sign_in.passwords import check_length, is_initial
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Conflict, Forbidden, Unauthorized, Unavailable
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import flat_error, json_answer
 from gateway_core.identity.caller import Session
 from gateway_core.identity.credentials import is_same_origin, is_tunnel
-from gateway_core.identity.passwords import check_length, is_initial
 from gateway_core.identity.peers import UNKNOWN, plain_address
 from gateway_core.pipeline.client_response import headers_of
 

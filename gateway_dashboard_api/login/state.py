@@ -5,13 +5,14 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from gateway_core.identity.passwords import Passwords
+from gateway_administration.stores import AdminStores
+from gateway_administration.stores.tickets import Purpose
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.storage.stores.tickets import Purpose
 
+from ..tickets import SealedTickets, Tickets
 from .attempts import Attempts
 from .oidc_protocol import Journey, Provider
-from .tickets import SealedTickets, Tickets
+from .password_hashes import Passwords
 
 PENDING = Purpose(name="pending", lifetime=300.0)
 PROOF = Purpose(name="proof", lifetime=300.0, most=500)
@@ -39,11 +40,14 @@ class LoginState:
     """Attempts and pending logins. ``monotonic`` returns seconds."""
 
     def __init__(
-        self, core: Collaborators, monotonic: Callable[[], float] = time.monotonic
+        self,
+        core: Collaborators,
+        stores: AdminStores,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self.monotonic = monotonic
         self.passwords = Passwords()
-        self.lockout = Attempts(core, monotonic)
+        self.lockout = Attempts(core, stores.lockouts, monotonic)
         self.pending = Tickets(core, PendingLogin, PENDING, size=16)
         self.proofs = Tickets(core, PasswordProof, PROOF)
         self.journeys = SealedTickets(core, Journey, JOURNEY, size=16)

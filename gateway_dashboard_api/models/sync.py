@@ -12,7 +12,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,6 +30,7 @@ from ..accounts.probes.discovery import can_list, discover
 from ..accounts.probes.model_list import Listed
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
+from .own_servers import is_own_server
 from .views import Synced, SyncState
 
 PATH = "/api/models/auto-sync"
@@ -39,7 +39,6 @@ LAST = "last"
 SOURCE, SYNCED = "source", "sync"
 MOST_MODELS = 500
 """Of one provider."""
-HERE = ("localhost", "127.0.0.1", "::1")
 PATIENCE = 5.0
 """Seconds that the creation of a node or an account waits for the list."""
 log = logging.getLogger(__name__)
@@ -91,17 +90,6 @@ async def sync_provider(admin: AdminContext, provider: str) -> Synced | None:
     if not can_list(spec, admin.wire(spec), accounts[0].credential):
         return None
     return await _sync(admin, spec, accounts[0])
-
-
-def is_own_server(spec: ProviderSpec) -> bool:
-    """Whether only the provider itself knows its models: a node, or a server on this machine."""
-    return spec.is_node or is_local(spec)
-
-
-def is_local(spec: ProviderSpec) -> bool:
-    """Whether it runs on this machine and needs no key."""
-    is_here = urlsplit(spec.base_url or "").hostname in HERE
-    return is_here and spec.auth.type in ("none", "optional")
 
 
 async def sync_own_server(admin: AdminContext, provider: str) -> None:

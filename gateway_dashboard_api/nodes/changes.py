@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import UNSET
 
+from gateway_administration.stores.nodes import NewNode, NodeChange
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.routing.snapshot_loader import COMPATIBLE, node_format
-from gateway_core.storage.stores.nodes import NewNode, Node, NodeChange
+from gateway_core.storage.stores.nodes import Node
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
 

@@ -6,6 +6,7 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.nodes import NodeChange, PrefixTaken
 from gateway_core.contracts.errors import BadRequest, Conflict, Forbidden, NotFound
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.http.operations import Guarded
@@ -16,7 +17,7 @@ from gateway_core.storage.errors import SealBroken
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.connection import ConnectionChange
 from gateway_core.storage.stores.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS
-from gateway_core.storage.stores.nodes import Node, NodeChange, PrefixTaken
+from gateway_core.storage.stores.nodes import Node
 
 from ..accounts.changes import clear_credential
 from ..accounts.owners import Owner
@@ -89,7 +90,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
     async with admin.writing():
         await _claim(admin, new.prefix, None)
         await admin.audit_change(request, "node.create", new.prefix, None, new)
-        node = await admin.stores.nodes.create(new)
+        node = await admin.own_stores.nodes.create(new)
     await sync_own_server(admin, node.id)
     return json_answer({"node": node_row(node)}, 201)
 
@@ -129,7 +130,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
         await admin.audit_change(request, "node.update", identity, before, changes)
         await _release(admin, before, changes)
         renaming = _renaming(admin, before, changes)
-        node, rewritten = await admin.stores.nodes.update(identity, changes, renaming)
+        node, rewritten = await admin.own_stores.nodes.update(identity, changes, renaming)
     if node.base_url != before.base_url:
         await sync_own_server(admin, node.id)
     row = {"node": node_row(node)}
@@ -180,7 +181,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
         before = await node_of(admin, identity)
         accounts = await admin.stores.connections.list(identity)
         await admin.audit_change(request, "node.delete", identity, before, None)
-        await admin.stores.nodes.delete(identity)
+        await admin.own_stores.nodes.delete(identity)
         for scope in (DISABLED_MODELS, ENABLED_MODELS):
             await admin.stores.kv.delete(scope, identity)
     admin.core.cooldowns.clear([each.id for each in accounts], EVERY_MODEL)

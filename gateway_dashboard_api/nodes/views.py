@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
+from gateway_administration.stores.renames import Rewritten
 from gateway_core.storage.stores.nodes import Node
-from gateway_core.storage.stores.renames import Rewritten
 
 from ..accounts.views import Validity
 

@@ -8,12 +8,12 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.plugins.about import Row, Sheet, nearest, rows, sheet
 from gateway_core.contracts.errors import Conflict, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.plugins import PluginFolder, State
-from gateway_core.plugins.about import Row, Sheet, nearest, rows, sheet
 from gateway_core.plugins.files import FileDamaged
 from gateway_core.plugins.switches import reservation, switch
 

@@ -6,13 +6,14 @@ from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.proxy_pools import NewProxyPool, ProxyPoolChange
 from gateway_core.contracts.errors import BadRequest, Conflict, Forbidden, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import flat_error, json_answer
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.connection import Connection
-from gateway_core.storage.stores.proxy_pools import NewProxyPool, ProxyPool, ProxyPoolChange
+from gateway_core.storage.stores.proxy_pools import ProxyPool
 from gateway_core.upstream.proxies import DIALLED
 
 from ..accounts.changes import POOL
@@ -98,7 +99,7 @@ async def create(admin: AdminContext, request: Request) -> Response:
             strict_proxy=body.strict_proxy is True,
         )
         await admin.audit_change(request, "proxy-pool.create", name, None, new)
-        pool = await admin.stores.proxy_pools.create(new)
+        pool = await admin.own_stores.proxy_pools.create(new)
     return json_answer({"proxyPool": pool_row(admin, request, pool)}, 201)
 
 
@@ -143,7 +144,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
         await _permit(admin, changes.type or pool.type, changes.proxy_url or pool.proxy_url)
     async with admin.writing():
         await admin.audit_change(request, "proxy-pool.update", pool.id, pool, changes)
-        after = await admin.stores.proxy_pools.update(pool.id, changes)
+        after = await admin.own_stores.proxy_pools.update(pool.id, changes)
     return json_answer({"proxyPool": pool_row(admin, request, after)})
 
 
@@ -181,7 +182,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
                 boundConnectionCount=bound,
             )
         await admin.audit_change(request, "proxy-pool.delete", identity, pool, None)
-        await admin.stores.proxy_pools.delete(identity)
+        await admin.own_stores.proxy_pools.delete(identity)
     return json_answer({"success": True})
 
 
@@ -205,7 +206,7 @@ async def test(admin: AdminContext, request: Request) -> Response:
         last_error=reached.error,
     )
     async with admin.writing():
-        await admin.stores.proxy_pools.update(pool.id, change)
+        await admin.own_stores.proxy_pools.update(pool.id, change)
     return json_answer(
         PoolTest(
             ok=reached.ok,

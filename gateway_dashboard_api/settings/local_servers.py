@@ -21,7 +21,8 @@ from ..accounts.probes.discovery import discover
 from ..accounts.probes.subjects import build_candidate
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..models.sync import is_local, sync_own_server
+from ..models.own_servers import is_local
+from ..models.sync import sync_own_server
 from ..requests import read_json
 
 LIMIT = 2.0

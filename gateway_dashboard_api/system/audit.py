@@ -6,10 +6,10 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_administration.stores.audit import AuditFilter, AuditRow
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.storage.stores.audit import AuditFilter, AuditRow
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -80,5 +80,5 @@ async def show(admin: AdminContext, request: Request) -> Response:
         until=times.until,
     )
     limit, offset = parameters.limit, parameters.offset
-    rows, total = await admin.stores.audit.page(which, limit=limit, offset=offset)
+    rows, total = await admin.own_stores.audit.page(which, limit=limit, offset=offset)
     return json_answer(AuditPage(rows=rows, total=total, limit=limit, offset=offset))

@@ -178,7 +178,7 @@ class OpenApiDocument:
     async def show(self, admin: AdminContext, request: Request) -> Response:
         if self._text is None:
             # Imported late, because few requests need it and its import is slow.
-            from gateway_core.http.openapi import document
+            from ..openapi.document import document
 
             operations = [operation for each in request.app.routes for operation in each.operations]
             formats = admin.snapshot.registry.formats.values()

@@ -15,14 +15,14 @@ from gateway_core.contracts.errors import NotFound
 from gateway_core.http.operations import STREAM, Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
+from ..log.console import Console, LogLine
+from ..log.routes import redactor, running_console
 from ..requests import read_json, read_query
 from ..streams import Frames
 from .bodies import FileBody, FileQuery
-from .console import Console, console_of
 from .routes import PATH, if_enabled
 from .views import Content, Logs
 
@@ -46,32 +46,22 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    return json_answer(Logs(success=True, logs=_lines(admin, _console(admin).lines)))
+    return json_answer(Logs(success=True, logs=_lines(admin, running_console(admin).lines)))
 
 
 async def clear(admin: AdminContext, request: Request) -> Response:
-    _console(admin).clear()
+    running_console(admin).clear()
     return json_answer(Logs(success=True, logs=()))
 
 
 async def stream(admin: AdminContext, request: Request) -> Response:
     """Stream the kept lines, then each new one; comments keep the stream open."""
-    return Frames(events(admin, _console(admin)))
+    return Frames(events(admin, running_console(admin)))
 
 
-def _console(admin: AdminContext) -> Console:
-    """Raises NotFound."""
-    console = console_of(admin.core)
-    if console is None:
-        raise NotFound("Not found")
-    return console
-
-
-def _lines(admin: AdminContext, lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Redact the secrets of all accounts."""
-    accounts = (each for some in admin.snapshot.accounts.values() for each in some)
-    secrets = [secret for each in accounts for secret in secrets_of(each.credential)]
-    return tuple(redact(line, secrets) for line in lines)
+def _lines(admin: AdminContext, lines: tuple[LogLine, ...]) -> tuple[str, ...]:
+    """The lines as text, without the secrets of all accounts."""
+    return tuple(line.text for line in map(redactor(admin), lines))
 
 
 async def events(admin: AdminContext, console: Console) -> AsyncGenerator[bytes, None]:

@@ -97,6 +97,11 @@ class StreamQuery(Struct, frozen=True, kw_only=True):
     period: Literal["today", "24h", "7d", "30d", "60d", "all"] = "7d"
 
 
+class LiveQuery(PartFilter, frozen=True, kw_only=True, rename="camel"):
+    after: Annotated[int, Meta(ge=0, le=1 << 62)] | None = None
+    """The number of a row; those that follow it come first."""
+
+
 class QuotaQuery(Struct, frozen=True, kw_only=True):
     force: bool = False
     """Ask the vendor again instead of giving what it said a moment ago."""

@@ -6,15 +6,15 @@ from datetime import date, datetime
 from msgspec import Struct
 
 from gateway_core.storage.moments import iso, local_day, seconds
-from gateway_core.storage.stores.usage_hours import LAST
-from gateway_core.storage.stores.usage_sums import MINUTE, Span
 
 from ..admin_context import AdminContext
+from .ledger.hours import LAST
+from .ledger.sums import MINUTE, Span
 from .periods import DAY, Period, every_day, hours, midnight
 from .statistics import dollars
 
 Parts = Mapping[str, str]
-"""What the calls have in common, see ``usage_sums.PARTS``."""
+"""What the calls have in common, see ``ledger.sums.PARTS``."""
 
 
 class Bucket(Struct, frozen=True, rename="camel"):
@@ -41,7 +41,7 @@ async def buckets(admin: AdminContext, period: Period, parts: Parts) -> list[Buc
 async def _hourly(admin: AdminContext, starts: Sequence[float], parts: Parts) -> list[Bucket]:
     hours = [[0, 0, 0, 0] for _ in starts]
     span = Span("minute", iso(starts[0])[:MINUTE], LAST)
-    for row in await admin.stores.reports.series.slots(span, parts):
+    for row in await admin.reports.series.slots(span, parts):
         passed = seconds(f"{row.at}:00Z") - starts[0]
         # Rows may lie ahead when the clock was set back; they count for the last hour.
         hour = hours[min(int(passed // 3600), len(starts) - 1)]
@@ -57,7 +57,7 @@ async def _hourly(admin: AdminContext, starts: Sequence[float], parts: Parts) ->
 
 async def _daily(admin: AdminContext, period: Period, today: date, parts: Parts) -> list[Bucket]:
     first_day, last_day = period.days
-    slots = await admin.stores.reports.series.slots(Span("day", first_day, f"{last_day}~"), parts)
+    slots = await admin.reports.series.slots(Span("day", first_day, f"{last_day}~"), parts)
     rows = {row.at: row for row in slots}
     first = period.first or (date.fromisoformat(min(rows)) if rows else today)
     last = max(today, date.fromisoformat(max(rows))) if rows else today

@@ -37,7 +37,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def show(admin: AdminContext, request: Request) -> Response:
     """Show calls; recorded bodies only to the operator, an API key sees the figures."""
     parameters = read_query(request, DetailsQuery)
-    chosen, reports = build_filter(admin, parameters), admin.stores.reports
+    chosen, reports = build_filter(admin, parameters), admin.reports
     total = await reports.count(chosen)
     offset = (parameters.page - 1) * parameters.page_size
     rows = await reports.page(chosen, limit=parameters.page_size, offset=offset)
@@ -49,5 +49,5 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def join_bodies(admin: AdminContext, rows: Sequence[UsageRow]) -> tuple[DetailRow, ...]:
-    bodies = await admin.stores.request_details.of(row.request_id for row in rows)
+    bodies = await admin.own_stores.request_details.of(row.request_id for row in rows)
     return tuple(detail_row(row, bodies.get(row.request_id)) for row in rows)

@@ -13,7 +13,6 @@ from gateway_core.http.operations import Guarded
 from gateway_core.identity.access import Access
 from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageRow
-from gateway_core.storage.stores.usage_reports import Which
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -22,6 +21,7 @@ from ..streams import Attachment
 from .bodies import ExportQuery
 from .details import join_bodies
 from .filters import build_filter
+from .ledger.reports import Which
 from .up_to_date import up_to_date
 from .views import DetailRow
 
@@ -73,7 +73,7 @@ async def export(admin: AdminContext, request: Request) -> Response:
     if parameters.start_date is None and parameters.end_date is None:
         since, until = iso(now - parameters.hours * HOUR), iso(now + 1)
         chosen = replace(chosen, since=since, until=until, days=None)
-    total = await admin.stores.reports.count(chosen)
+    total = await admin.reports.count(chosen)
     source = write_export(admin, chosen, parameters, total)
     return Attachment(source, f"{TYPE}-{local_day(now)}.json")
 
@@ -109,7 +109,7 @@ async def _pieces(
     admin: AdminContext, chosen: Which, count: int
 ) -> AsyncGenerator[list[UsageRow], None]:
     """Yield pages of rows, newest first, without rows that are added meanwhile."""
-    reports = admin.stores.reports
+    reports = admin.reports
     rows = await reports.page(chosen, limit=min(count, AT_ONCE)) if count else []
     while rows:
         yield rows

@@ -129,6 +129,6 @@ class Feeds:
 
     async def _mark(self) -> Mark:
         admin = self._admin
-        newest = await admin.stores.reports.last_id()
+        newest = await admin.reports.last_id()
         day = local_day(admin.core.clock()).isoformat()
         return newest, admin.core.in_flight.changes, day

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.moments import iso, seconds
-from gateway_core.storage.stores.usage_reports import Which
-from gateway_core.storage.stores.usage_sums import LAST_DAY
 
 from ..admin_context import AdminContext
 from .bodies import PartFilter, RowFilter
+from .ledger.reports import Which
+from .ledger.sums import LAST_DAY
 from .periods import DAY, Period, calendar_day, day_start
 from .statistics import NO_COMBO, NO_KEY, UNKNOWN
 

@@ -7,14 +7,14 @@ from msgspec import Struct
 from gateway_core.metering.in_flight import Waiting
 from gateway_core.storage.moments import iso, seconds
 from gateway_core.storage.stores.usage import UsageRow
-from gateway_core.storage.stores.usage_hours import LAST
-from gateway_core.storage.stores.usage_reports import Which
-from gateway_core.storage.stores.usage_sums import MINUTE as LENGTH
-from gateway_core.storage.stores.usage_sums import Span, Sums
 
 from ..admin_context import AdminContext
 from .bodies import PartFilter
 from .filters import filter_period
+from .ledger.hours import LAST
+from .ledger.reports import Which
+from .ledger.sums import MINUTE as LENGTH
+from .ledger.sums import Span, Sums
 from .periods import MINUTE, Period
 from .statistics import Stats, dollars, label_model, summarize
 from .views import names_of
@@ -79,7 +79,7 @@ async def build_overview(
     """Compute the overview of a period; a filter applies to its sums only."""
     names = await names_of(admin)
     now = admin.core.clock()
-    recent = await admin.stores.reports.page(Which(), limit=RECENT)
+    recent = await admin.reports.page(Which(), limit=RECENT)
     waiting = admin.core.in_flight.groups()
     return Picture(
         **summarize(await sums_of(admin, period, parameters), names),
@@ -102,14 +102,14 @@ async def build_overview(
 async def sums_of(
     admin: AdminContext, period: Period, parameters: PartFilter = ALL_CALLS
 ) -> list[Sums]:
-    return await admin.stores.reports.sums(filter_period(admin, parameters, period))
+    return await admin.reports.sums(filter_period(admin, parameters, period))
 
 
 async def last_minutes(admin: AdminContext, now: float) -> tuple[Moment, ...]:
     """Return the running minute and the nine before it, oldest first."""
     first = (now // MINUTE - MINUTES + 1) * MINUTE
     span = Span("minute", iso(first)[:LENGTH], LAST)
-    rows = {row.at: row for row in await admin.stores.reports.series.slots(span)}
+    rows = {row.at: row for row in await admin.reports.series.slots(span)}
     moments = []
     for number in range(MINUTES):
         row = rows.get(iso(first + MINUTE * number)[:LENGTH])

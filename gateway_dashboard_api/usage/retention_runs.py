@@ -9,11 +9,15 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from gateway_administration.stores.leases import LeaseStore
+from gateway_administration.stores.request_details import KeptRequestDetails
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.storage.failure_log import FailureLog
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores import Stores
 from gateway_core.storage.stores.usage import UsageFilter
+
+from .ledger.reports import UsageReports
 
 DAY = 24 * 3600
 CHECK_EVERY = 600.0
@@ -57,8 +61,10 @@ async def run(core: Collaborators, days: int, trigger: Trigger) -> Run:
     cutoff, errors = iso(moment), list[str]()
     until = UsageFilter(until=cutoff)
     last_day = local_day(moment).isoformat()
-    usage = await _attempt("usage", stores.reports.delete(until, "", last_day), errors)
-    details = await _attempt("request details", stores.request_details.delete(until=cutoff), errors)
+    reports = UsageReports(stores.database, stores.usage)
+    usage = await _attempt("usage", reports.delete(until, "", last_day), errors)
+    kept = KeptRequestDetails(stores.database)
+    details = await _attempt("request details", kept.delete(until=cutoff), errors)
     core.limits.forget()
     done = Run(
         ran_at=iso(now),
@@ -90,7 +96,7 @@ async def run_if_due(core: Collaborators) -> Run | None:
     before = await last_run(core.stores)
     if before is not None and 0 <= core.clock() - seconds(before.ran_at) < DAY:
         return None
-    leases, now = core.stores.leases, core.clock()
+    leases, now = LeaseStore(core.stores.database), core.clock()
     if not await leases.take(SCOPE, now, now + LEASE):
         return None  # Another gateway is at it.
     return await run(core, settings.data_retention_days, "scheduled")

@@ -10,16 +10,16 @@ from gateway_core.http.operations import STREAM, Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageFilter
-from gateway_core.storage.stores.usage_sums import LAST_DAY
 
 from ..admin_context import AdminContext
-from ..endpoint import endpoint
+from ..endpoint import Handler, endpoint
 from ..requests import check_members, read_json, read_query
 from ..streams import Frames
 from .bodies import ChartQuery, HistoryQuery, PeriodQuery, ResetBody, RowFilter, StreamQuery
 from .chart import Bucket, buckets
 from .feeds import Feeds
 from .filters import build_filter, filter_parts
+from .ledger.sums import LAST_DAY
 from .overview import Picture, build_overview, sums_of
 from .periods import CHART, Period, day_start, named_period, read_period
 from .statistics import Figures, Part
@@ -54,61 +54,25 @@ def routes(admin: AdminContext) -> list[Guarded]:
     async def stream(admin: AdminContext, request: Request) -> Response:
         return Frames(feeds.watch(read_query(request, StreamQuery).period))
 
+    def read(name: str, handler: Handler, purpose: str, **declared: Any) -> Guarded:
+        return get(f"{PATH}/{name}", up_to_date(handler), purpose, **declared)
+
+    reset = partial(
+        endpoint, admin, "POST", f"{PATH}/reset", reset_usage, "delete the usage history"
+    )
+    live = partial(get, f"{PATH}/stream", stream, "stream the usage")
+    chart = partial(read, "chart", show_chart, "read the usage chart")
+    combos, providers = "read the usage of combos", "read the providers in use"
     return [
-        get(
-            f"{PATH}/stats",
-            up_to_date(show_stats),
-            "read the usage",
-            query=PeriodQuery,
-            answer=Picture,
-        ),
-        get(
-            f"{PATH}/chart",
-            up_to_date(show_chart),
-            "read the usage chart",
-            query=ChartQuery,
-            answer=tuple[Bucket, ...],
-        ),
-        get(
-            f"{PATH}/combos",
-            up_to_date(show_combos),
-            "read the usage of combos",
-            query=PeriodQuery,
-            answer=ComboUsage,
-        ),
-        get(
-            f"{PATH}/providers",
-            up_to_date(list_providers),
-            "read the providers in use",
-            answer=ProviderNames,
-        ),
-        endpoint(
-            admin,
-            "POST",
-            f"{PATH}/reset",
-            reset_usage,
-            "delete the usage history",
-            body=ResetBody,
-            answer=Deleted,
-            example={"period": "24h"},
-        ),
-        get(
-            f"{PATH}/history",
-            up_to_date(show_history),
-            "read the usage history",
-            query=HistoryQuery,
-            answer=History,
-        ),
+        read("stats", show_stats, "read the usage", query=PeriodQuery, answer=Picture),
+        chart(query=ChartQuery, answer=tuple[Bucket, ...]),
+        read("combos", show_combos, combos, query=PeriodQuery, answer=ComboUsage),
+        read("providers", list_providers, providers, answer=ProviderNames),
+        reset(body=ResetBody, answer=Deleted, example={"period": "24h"}),
+        read("history", show_history, "read the usage history", query=HistoryQuery, answer=History),
         lines(f"{PATH}/logs"),
         lines(f"{PATH}/request-logs"),
-        get(
-            f"{PATH}/stream",
-            stream,
-            "stream the usage",
-            query=StreamQuery,
-            answer=Picture,
-            media=STREAM,
-        ),
+        live(query=StreamQuery, answer=Picture, media=STREAM),
     ]
 
 
@@ -140,7 +104,7 @@ async def show_combos(admin: AdminContext, request: Request) -> Response:
     rows = sorted(parts.items(), key=lambda row: (-row[1].requests, row[0]))
     return json_answer(
         ComboUsage(
-            boundary=await admin.stores.reports.first_at(),
+            boundary=await admin.reports.first_at(),
             rows=tuple(
                 ComboRow(
                     combo_id=combo,
@@ -159,7 +123,7 @@ async def list_providers(admin: AdminContext, request: Request) -> Response:
     known = (await names_of(admin)).providers
     names = tuple(
         ProviderName(provider, known.get(provider, provider))
-        for provider in await admin.stores.reports.providers()
+        for provider in await admin.reports.providers()
     )
     return json_answer(ProviderNames(names))
 
@@ -174,9 +138,9 @@ async def reset_usage(admin: AdminContext, request: Request) -> Response:
     await admin.audit(request, "usage.reset", name)
     async with admin.writing():
         await admin.core.ledger.flush()
-        deleted = await admin.stores.reports.delete(UsageFilter(since=since), *days)
+        deleted = await admin.reports.delete(UsageFilter(since=since), *days)
         admin.core.limits.forget()
-        details = await admin.stores.request_details.delete(since)
+        details = await admin.own_stores.request_details.delete(since)
     return json_answer(Deleted(deleted=deleted, deleted_details=details))
 
 
@@ -191,7 +155,7 @@ def _stretch(period: Period) -> tuple[str | None, tuple[str, str]]:
 
 async def show_history(admin: AdminContext, request: Request) -> Response:
     parameters = read_query(request, HistoryQuery)
-    chosen, reports = build_filter(admin, parameters), admin.stores.reports
+    chosen, reports = build_filter(admin, parameters), admin.reports
     total = await reports.count(chosen)
     page = await reports.page(chosen, limit=parameters.limit, offset=parameters.offset)
     names = await names_of(admin)
@@ -203,6 +167,6 @@ async def show_history(admin: AdminContext, request: Request) -> Response:
 
 async def show_logs(admin: AdminContext, request: Request) -> Response:
     chosen = build_filter(admin, read_query(request, RowFilter))
-    rows = await admin.stores.reports.page(chosen, limit=LINES)
+    rows = await admin.reports.page(chosen, limit=LINES)
     names = await names_of(admin)
     return json_answer([log_line(row, names) for row in rows])

@@ -14,17 +14,17 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.moments import iso, local_day, seconds
-from gateway_core.storage.stores.latency_buckets import BOUNDS, percentile
-from gateway_core.storage.stores.usage_series import TimeSlot
-from gateway_core.storage.stores.usage_sums import HOUR as HOUR_LENGTH
-from gateway_core.storage.stores.usage_sums import MINUTE as MINUTE_LENGTH
-from gateway_core.storage.stores.usage_sums import Span, Unit
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
 from ..requests import read_query
 from .bodies import RowFilter, SeriesQuery
 from .filters import build_filter, filter_parts
+from .ledger.latency_buckets import BOUNDS, percentile
+from .ledger.series import TimeSlot
+from .ledger.sums import HOUR as HOUR_LENGTH
+from .ledger.sums import MINUTE as MINUTE_LENGTH
+from .ledger.sums import Span, Unit
 from .periods import CHART, HOUR, MINUTE, every_day, midnight, named_period
 from .statistics import NO_COMBO, NO_KEY, UNKNOWN, Names, dollars, key_facts
 from .up_to_date import up_to_date
@@ -134,7 +134,7 @@ async def show_series(admin: AdminContext, request: Request) -> Response:
     dimensions = read_dimensions(parameters.group_by)
     timeline = await read_timeline(admin, parameters)
     by = tuple(dict.fromkeys(part for each in dimensions for part in _PARTS[each]))
-    slots = await admin.stores.reports.series.slots(
+    slots = await admin.reports.series.slots(
         timeline.span, filter_parts(admin, parameters).parts, by, times=True
     )
     names = await names_of(admin)
@@ -195,7 +195,7 @@ async def _bounds(admin: AdminContext, parameters: SeriesQuery, now: float) -> t
         return period.since, end
     if period.first is not None:
         return midnight(period.first), end
-    first = await admin.stores.reports.first_at()
+    first = await admin.reports.first_at()
     return (min(seconds(first), now) if first else now), end
 
 

@@ -9,7 +9,9 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.identity.keys import MASK
-from gateway_core.storage.stores.usage_sums import Sums
+
+from ..playground.session_key import name_of
+from .ledger.sums import Sums
 
 MICRO = 1_000_000
 UNKNOWN = "unknown"
@@ -188,4 +190,6 @@ def key_facts(identity: str | None, names: Names) -> dict[str, Any]:
     """Describe a key by its name; its text is not available here."""
     if identity is None:
         return {"api_key_masked": None, "key_name": NO_KEY_NAME}
+    if (playground := name_of(identity)) is not None:
+        return {"api_key_masked": None, "key_name": playground}
     return {"api_key_masked": MASK, "key_name": names.keys.get(identity, GONE_KEY)}

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway_core.storage.stores.request_details import RequestDetail
-from gateway_core.storage.stores.usage import Status, UsageRow
+from gateway_core.storage.stores.usage import FailedAttempt, Status, UsageRow
 
 from ..admin_context import AdminContext
 from ..keys.spending import DayStatus
@@ -22,6 +22,21 @@ class Tokens(Struct, frozen=True, kw_only=True, rename="camel"):
     cache_creation: int
     reasoning: int
     estimated: bool
+
+
+class AttemptRow(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An attempt that gave no answer, so that another one followed."""
+
+    provider: str
+    model: str
+    connection_id: str | None
+    account_name: str | None
+    status: int
+    error_code: str | None
+    error: str | None
+    """What the vendor said, without secrets."""
+    ended_ms: int
+    """Since the request came. The next attempt began then, if it had not to wait."""
 
 
 class HistoryRow(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -52,6 +67,10 @@ class HistoryRow(Struct, frozen=True, kw_only=True, rename="camel"):
     """What the client was answered when the call failed, without secrets."""
     stream: bool
     attempts: int
+    failures: tuple[AttemptRow, ...]
+    """The attempts before the last one, where there were several; and the last one if it failed."""
+    notes: tuple[str, ...]
+    """What plugins noted about it, such as what a guardrail did."""
     tokens: Tokens
     units: Mapping[str, float]
     combo_id: str | None
@@ -88,7 +107,7 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
 
 async def names_of(admin: AdminContext) -> Names:
     """Load the names of keys, accounts and providers, deleted ones too."""
-    former = await admin.stores.former_names.all()
+    former = await admin.own_stores.former_names.all()
     keys = {key.id: key.name for key in await admin.stores.keys.list()}
     accounts = {
         account.id: account.name or account.id for account in await admin.stores.connections.list()
@@ -109,6 +128,20 @@ def tokens_of(row: UsageRow) -> Tokens:
         cache_creation=row.cache_write_tokens,
         reasoning=row.reasoning_tokens,
         estimated=row.estimated,
+    )
+
+
+def attempt_row(attempt: FailedAttempt, names: Names) -> AttemptRow:
+    connection_id = attempt.connection_id
+    return AttemptRow(
+        provider=attempt.provider,
+        model=attempt.model,
+        connection_id=connection_id,
+        account_name=names.account(connection_id) if connection_id else None,
+        status=attempt.status,
+        error_code=attempt.code,
+        error=attempt.error,
+        ended_ms=attempt.ended_ms,
     )
 
 
@@ -137,6 +170,8 @@ def history_row(row: UsageRow, names: Names) -> HistoryRow:
         error=row.error,
         stream=row.stream,
         attempts=row.attempts,
+        failures=tuple(attempt_row(each, names) for each in row.failures),
+        notes=row.notes,
         tokens=tokens_of(row),
         units=row.units or {},
         combo_id=row.combo_id,

@@ -65,7 +65,16 @@ from .translated import (
 )
 from .usages import count_of, read_usage
 from .vectors import dimensions_of, texts_of, write_vectors
-from .web import Search, fetch_model, option_of, present, read_search, rows_of, search_model
+from .web import (
+    Search,
+    fetch_model,
+    option_of,
+    page_format,
+    present,
+    read_search,
+    rows_of,
+    search_model,
+)
 
 __all__ = [
     "AUDIO_TYPES",
@@ -111,6 +120,7 @@ __all__ = [
     "nearest",
     "one_query",
     "option_of",
+    "page_format",
     "path_of",
     "present",
     "question_of",

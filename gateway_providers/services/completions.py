@@ -3,6 +3,7 @@ go there with only the model replaced, and its answer comes back as it is."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 from urllib.parse import quote
 
@@ -11,7 +12,6 @@ from msgspec import Raw
 
 from gateway_core import (
     Adapter,
-    BodyParts,
     Call,
     Credential,
     FormPart,
@@ -23,16 +23,19 @@ from gateway_core import (
     Usage,
 )
 
-from .embeddings import split_embeddings
-from .exchanges import PassedAnswer
+from .embeddings import INPUT, split_embeddings
+from .exchanges import Count, PassedAnswer
 from .forms import field, write_form
-from .lazy_answer import length_of
-from .requests import JSON, encode, service_url, vendor_request
+from .lazy_answer import first_byte, length_of
+from .requests import JSON, Destinations, encode, service_url, vendor_request
 from .usages import read_usage
+from .web import PLAIN_SEARCH
 
 Units = Callable[[Call, Any], Mapping[str, float]]
 """What is counted besides tokens: from the call and its answer, which is ``None`` for bytes."""
 MODEL = "model"
+_SPELLINGS = frozenset(map("".join, product(*zip(MODEL, MODEL.upper(), strict=True)))) - {MODEL}
+"""What some vendors take for ``model``."""
 _anything = msgspec.json.Decoder().decode
 
 
@@ -57,26 +60,27 @@ class PassThroughService:
         self._path, self._units, self._media_type = path, units, media_type
         self._base_url, self._batch_limit = base_url, batch_limit
         self._rename, self._drop = rename, frozenset(drop)
+        self._destinations = Destinations(path, base_url)
 
     def open(self, call: Call, target: Target, credential: Credential) -> ServiceExchange:
-        losses = Losses()
-        url = service_url(target, credential, self._path, self._base_url)
-        body: bytes | BodyParts
-        format, count = target.provider.format, partial(self.count, call)
+        losses, format = Losses(), target.provider.format
+        count: Count = read_usage if self._units is None else partial(self.count, call)
         if call.form:
-            body, media_type = write_form(named_parts(call.form, target, losses))
+            url = service_url(target, credential, self._path, self._base_url)
+            parts, media_type = write_form(named_parts(call.form, target, losses))
+            request = vendor_request(
+                target, credential, url, parts, media_type=media_type, whole=not call.stream
+            )
         else:
-            members, media_type = self._members(call, target, losses), JSON
-            if self._batch_limit is not None:
-                ask = partial(vendor_request, target, credential, url)
+            destination = self._destinations.find(target, credential)
+            members = self._members(call, target, losses)
+            if self._batch_limit is not None and _is_list(members.get(INPUT)):
+                ask = partial(destination.request, whole=True)
                 split = split_embeddings(members, self._batch_limit, ask, count)
                 if split is not None:
                     split.upstream_format, split.losses = format, losses
                     return split
-            body = encode(members)
-        request = vendor_request(
-            target, credential, url, body, media_type=media_type, whole=not call.stream
-        )
+            request = destination.request(encode(members), whole=not call.stream)
         return PassedAnswer(
             request,
             count,
@@ -88,9 +92,11 @@ class PassThroughService:
 
     def _members(self, call: Call, target: Target, losses: Losses) -> dict[str, Any]:
         members = named(call.members, target, losses)
-        for name in self._drop.intersection(members):
+        for name in self._drop.intersection(members) if self._drop else ():
             del members[name]
             losses.add(name)
+        if not self._rename:
+            return members
         return {self._rename.get(name, name): value for name, value in members.items()}
 
     def count(self, call: Call, answer: Any) -> Usage | None:
@@ -119,13 +125,17 @@ def named(members: Mapping[str, Raw], target: Target, losses: Losses) -> dict[st
 
     Some vendors take ``Model`` for ``model``, so no other spelling stays beside it.
     """
-    kept: dict[str, Any] = {}
-    for name, value in members.items():
-        if name in target.model.unsupported:
-            losses.add(name)
-        elif len(name) != len(MODEL) or name.lower() != MODEL:
-            kept[name] = value
-    kept["model"] = target.model.id
+    kept: dict[str, Any] = dict(members)
+    if target.model.unsupported:
+        for name in members:
+            if name in target.model.unsupported:
+                del kept[name]
+                losses.add(name)
+    if not _SPELLINGS.isdisjoint(kept):
+        for name in _SPELLINGS.intersection(kept):
+            del kept[name]
+    kept.pop(MODEL, None)  # So that it stands at the end, wherever the client had it.
+    kept[MODEL] = target.model.id
     return kept
 
 
@@ -184,6 +194,10 @@ def _member(call: Call, name: str) -> Any:
     return None if raw is None else _anything(raw)
 
 
+def _is_list(raw: Any) -> bool:
+    return isinstance(raw, Raw) and first_byte(raw) == b"["
+
+
 def _words(call: Call, *names: str) -> list[str]:
     words = []
     for name in names:
@@ -205,6 +219,7 @@ COMPLETIONS: Mapping[str, Adapter] = {
     Kind.TRANSCRIPTION: PassThroughService("/audio/transcriptions", units=seconds),
     f"{Kind.TRANSCRIPTION}/translation": PassThroughService("/audio/translations", units=seconds),
     Kind.DECISION: PassThroughService("/systemone"),
+    Kind.SEARCH: PLAIN_SEARCH,
     Kind.DOCUMENT_PARSING: PassThroughService("/ocr", units=pages),
     f"{Kind.VIDEO}/generations": PassThroughService("/videos/generations", units=videos),
     f"{Kind.VIDEO}/edits": PassThroughService("/videos/edits", units=videos),

@@ -1,9 +1,12 @@
 """Exchanges for answers that are read whole, and for answers that are sent on as they come."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from gateway_core import Losses, Step, UpstreamError, UpstreamRequest, Usage
 from gateway_formats.sse import FrameBuffer, FrameTooLong, parse_data, write_frame
@@ -11,11 +14,22 @@ from gateway_formats.sse import FrameBuffer, FrameTooLong, parse_data, write_fra
 from .lazy_answer import LazyAnswer
 from .refusals import UNREADABLE, read_refusal, words_of
 from .requests import JSON, encode
+from .usages import read_usage, usage_of
 
 EVENTS = "text/event-stream"
 Count = Callable[[Any], Usage | None]
 """What an answer has used."""
 _anything = msgspec.json.Decoder().decode
+
+
+class _Glance(Struct, gc=False):
+    """What most answers are looked at for; the rest of one is long and goes on as it came."""
+
+    error: Any = None
+    usage: Any = None
+
+
+_glance = msgspec.json.Decoder(_Glance).decode
 
 
 class ServiceAnswer:
@@ -54,7 +68,7 @@ class ServiceAnswer:
         return read_refusal(status, headers, body)
 
 
-class WholeExchange(ServiceAnswer):
+class WholeExchange(ServiceAnswer, ABC):
     """Reads each answer once it is complete. A subclass says what it means."""
 
     def __init__(self, request: UpstreamRequest, **more: Any) -> None:
@@ -78,10 +92,10 @@ class WholeExchange(ServiceAnswer):
         self.started = self.ended = self.following is None
         return output
 
+    @abstractmethod
     def read_answer(self, body: bytes) -> bytes:
         """The client's body, or nothing and ``following`` set. Raises UpstreamError, and what
         decoding raises."""
-        raise NotImplementedError
 
 
 class PassedAnswer(ServiceAnswer):
@@ -92,35 +106,37 @@ class PassedAnswer(ServiceAnswer):
     _kind = ""
     """The plain media type of the answer."""
     _is_json = False
+    _frames: FrameBuffer | None = None
+    """Of an answer that is a stream of events."""
 
     def __init__(
         self, request: UpstreamRequest, count: Count, *, usage: Usage | None = None, **more: Any
     ) -> None:
         """``count`` reads what JSON or an event reports; ``usage`` is what is known before."""
-        super().__init__(request, **more)
+        ServiceAnswer.__init__(self, request, **more)
         self.usage = usage
         self._count = count
-        self._frames = FrameBuffer()
         self._pieces: list[bytes] = []
 
     def read_head(self, headers: Mapping[str, str]) -> None:
-        self.media_type = headers.get("content-type") or self.media_type
-        self._kind = plain_type(self.media_type)
-        self._is_json = is_json(self._kind)
+        self.media_type = media_type = headers.get("content-type") or self.media_type
+        self._kind, self._is_json = kind_of(media_type)
+        if self._kind == EVENTS:
+            self._frames = FrameBuffer()
 
     def feed(self, chunk: bytes) -> bytes:
         if self._is_json:
             self._pieces.append(chunk)
             return b""
-        if self._kind == EVENTS:
-            return self._events(chunk)
+        if self._frames is not None:
+            return self._events(chunk, self._frames)
         self.started = self.started or bool(chunk)
         return chunk
 
     def close(self) -> bytes:
         if self._is_json:
             return self._whole(b"".join(self._pieces))
-        if self._kind == EVENTS and self._frames.held:
+        if self._frames is not None and self._frames.held:
             return self.fail(UpstreamError("The upstream ended its answer in the middle"))
         self.ended = self.failure is None
         return b""
@@ -132,9 +148,9 @@ class PassedAnswer(ServiceAnswer):
         members = {"message": error.message, "type": error.type, "code": error.code}
         return write_frame(encode({"error": members}), b"error")
 
-    def _events(self, chunk: bytes) -> bytes:
+    def _events(self, chunk: bytes, frames: FrameBuffer) -> bytes:
         try:
-            whole = self._frames.feed(chunk)
+            whole = frames.feed(chunk)
         except FrameTooLong:
             return self.fail(UpstreamError("The upstream sent an event that is too long"))
         for data in parse_data(whole) if whole else ():
@@ -151,15 +167,31 @@ class PassedAnswer(ServiceAnswer):
 
     def _whole(self, body: bytes) -> bytes:
         try:
-            answer = LazyAnswer(body)
-            if error := answer.get("error"):
-                message = words_of(error) or "The upstream reported an error"
-                return self.fail(UpstreamError(message))
-            self.usage = self._count(answer) or self.usage
+            error, usage = self._look(body)
         except UNREADABLE:
             return self.fail(UpstreamError("The upstream's answer cannot be read"))
+        if error:
+            message = words_of(error) or "The upstream reported an error"
+            return self.fail(UpstreamError(message))
+        self.usage = usage or self.usage
         self.started = self.ended = True
         return body
+
+    def _look(self, body: bytes) -> tuple[Any, Usage | None]:
+        """An answer's error, or its use. Raises what decoding raises."""
+        if self._count is read_usage:
+            glance = _glance(body)
+            return glance.error, None if glance.error else usage_of(glance.usage)
+        answer = LazyAnswer(body)
+        error = answer.get("error")
+        return error, None if error else self._count(answer)
+
+
+@lru_cache(maxsize=256)
+def kind_of(media_type: str) -> tuple[str, bool]:
+    """The plain type, and whether it is JSON."""
+    kind = plain_type(media_type)
+    return kind, is_json(kind)
 
 
 def plain_type(media_type: str) -> str:

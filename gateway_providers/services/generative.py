@@ -9,12 +9,13 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway_core import BadRequest, Kind, Service, UpstreamError, Usage
+from gateway_core import Kind, Service, UpstreamError, Usage
 
 from .chat_search import ask, read_chat_search, results
-from .forms import content_of, file_part
+from .forms import content_of
 from .painters import files_of, lose_address, ratio_of, show_bytes
 from .refusals import words_of
+from .speech import read_recording
 from .translated import Content, JsonService, Question
 from .usages import count_of
 from .vectors import dimensions_of, texts_of, write_vectors
@@ -152,10 +153,7 @@ def wav(samples: bytes, rate: int) -> bytes:
 
 
 def write_transcription(question: Question) -> Mapping[str, Any]:
-    question.lose_all_but("language", "prompt", "temperature", "response_format")
-    part = file_part(question.call.form)
-    if part is None:
-        raise BadRequest("Missing required field: file", param="file")
+    part = read_recording(question, "language", "prompt")
     words = ["Write down the speech word for word, and nothing else."]
     if language := question.members.get("language"):
         words.append(f"The language is {language}.")

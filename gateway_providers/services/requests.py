@@ -1,12 +1,23 @@
 """Where a service's request goes, and what it shows there."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import ref
 
 import msgspec
+from msgspec import Struct
 
-from gateway_core import BodyParts, Credential, Target, UpstreamRequest, credential_header
+from gateway_core import (
+    BodyParts,
+    Credential,
+    Lasting,
+    ProviderSpec,
+    Target,
+    UpstreamRequest,
+    credential_header,
+)
 
 JSON = "application/json"
 encode = msgspec.json.Encoder().encode
@@ -33,6 +44,65 @@ def service_url(
     # An operator may have written the whole address of a service into a node.
     whole = base if base.endswith(path) else base + path
     return f"{whole}{spec.url_suffix or ''}"
+
+
+class Destination(Struct, frozen=True):
+    """Where an account's JSON requests for one service go, and what they show there."""
+
+    provider: ProviderSpec
+    credential: "ref[Credential]"
+    url: str
+    headers: Mapping[str, str]
+    first_byte_timeout: float | None
+
+    def request(self, body: bytes, *, whole: bool) -> UpstreamRequest:
+        """The request for one call."""
+        return UpstreamRequest(
+            url=self.url,
+            headers=self.headers,
+            body=body,
+            whole=whole,
+            first_byte_timeout=self.first_byte_timeout,
+        )
+
+
+class Destinations:
+    """Remembers the destinations of one service, except those that a plugin's code may change.
+
+    One goes with its account's credential, so that no secret outlives what it belongs to.
+    """
+
+    def __init__(self, path: str, base_url: str | None) -> None:
+        self._path, self._base_url = path, base_url
+        self._held: dict[str, Destination] = {}
+
+    def find(self, target: Target, credential: Credential) -> Destination:
+        """The destination of an account."""
+        name, spec = credential.connection_id, target.provider
+        held = self._held.get(name)
+        # A reload of the configuration makes new values under the same ids.
+        if held is not None and held.provider is spec and held.credential() is credential:
+            return held
+        url = service_url(target, credential, self._path, self._base_url)
+        request = vendor_request(target, credential, url, b"{}")
+        headers = request.headers
+        # An executor may change them, and a function may choose another address for each call.
+        is_lasting = spec.executor is None and spec.url_builder is None
+        found = Destination(
+            spec,
+            ref(credential, partial(self._forget, name)),
+            url,
+            Lasting(headers) if is_lasting else headers,
+            request.first_byte_timeout,
+        )
+        if is_lasting:
+            self._held[name] = found
+        return found
+
+    def _forget(self, name: str, gone: "ref[Credential]") -> None:
+        held = self._held.get(name)
+        if held is not None and held.credential is gone:
+            del self._held[name]
 
 
 def vendor_request(

@@ -18,7 +18,11 @@ _OUTPUT = ("completion_tokens", "output_tokens")
 def read_usage(answer: Any, units: Mapping[str, float] | None = None) -> Usage | None:
     """Tokens and seconds that a completions-style answer reports, with ``units`` beside them;
     ``None`` where nothing is known."""
-    reported = answer.get("usage") if isinstance(answer, READ) else None
+    return usage_of(answer.get("usage") if isinstance(answer, READ) else None, units)
+
+
+def usage_of(reported: Any, units: Mapping[str, float] | None = None) -> Usage | None:
+    """The same for the member of the answer that reports it."""
     if not isinstance(reported, dict):
         reported = {}
     counts = dict(units or {})
@@ -29,7 +33,8 @@ def read_usage(answer: Any, units: Mapping[str, float] | None = None) -> Usage |
     output = count_of(reported, *_OUTPUT)
     # Of a total, only what is not the answer belongs to the question.
     question = count_of(reported, *_INPUT[:2]) or max(0, count_of(reported, _INPUT[2]) - output)
-    cached = count_of(reported.get("prompt_tokens_details"), "cached_tokens")
+    details = reported.get("prompt_tokens_details")
+    cached = count_of(details, "cached_tokens") if details else 0
     if not (question or output or counts):
         return None
     return Usage(

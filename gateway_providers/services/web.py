@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from gateway_core import Kind, Model, Price
 
-from .translated import Question
+from .translated import JsonService, Question
 
 SPAN_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 """Days of each ``time_range`` but ``any``."""
@@ -100,6 +100,17 @@ def option_of(question: Question, name: str) -> Any:
     return question.credential.data.get(name)
 
 
+def page_format(question: Question, *possible: str) -> str:
+    """The format of a page's text that the client wants, of those that the vendor has; the first
+    is usual, and stands in for one that it lacks. All that is not carried is named as lost."""
+    question.lose_all_but("url", "provider", "format", "max_characters")
+    wanted = question.members.get("format") or possible[0]
+    if wanted in possible:
+        return str(wanted)
+    question.losses.add("format")
+    return possible[0]
+
+
 def present(**members: Any) -> dict[str, Any]:
     """The members that have a value."""
     return {name: value for name, value in members.items() if value not in (None, "", (), [])}
@@ -111,6 +122,26 @@ def rows_of(results: Any, **names: str) -> list[dict[str, Any]]:
         return []
     kept = (row for row in results if isinstance(row, Mapping))
     return [{ours: row.get(theirs) for ours, theirs in names.items()} for row in kept]
+
+
+def write_plain(question: Question) -> Mapping[str, Any]:
+    """The words of a vendor that has none of its own."""
+    search = read_search(question, usual=5, most=100)
+    kind = "news" if search.is_news else "web"
+    return {"query": search.query, "max_results": search.limit, "search_type": kind}
+
+
+def read_plain(question: Question, answer: Any) -> Mapping[str, Any]:
+    results = answer.get("results") if isinstance(answer, Mapping) else None
+    same = {name: name for name in ("title", "url", "snippet", "published_at")}
+    rows = rows_of(results, **same, text="content")
+    for row in rows:
+        text = row.pop("text")
+        row["snippet"] = row["snippet"] or text
+    return {"results": rows}
+
+
+PLAIN_SEARCH = JsonService(path="/search", write=write_plain, read=read_plain)
 
 
 def search_model(dollars: float) -> Model:

@@ -22,10 +22,10 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 def test_each_process_has_its_share_until_the_block_ends(root: Path) -> None:
     with shares.shares([41, 42], 0.2):
         groups = sorted(path for path in root.iterdir() if path.is_dir())
-        told = [(group / "cgroup.procs").read_text() for group in groups]
+        reported = [(group / "cgroup.procs").read_text() for group in groups]
         limits = {(group / "cpu.max").read_text() for group in groups}
 
-    assert told == ["41", "42"]
+    assert reported == ["41", "42"]
     assert limits == {"2000 10000"}
     assert (root / "cgroup.procs").read_text() == "42"
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from benchmarks import (
     answers,
     instructions,
+    kinds,
     others,
     peers,
     processes,
@@ -16,6 +18,7 @@ from benchmarks import (
     report,
     results,
     scale,
+    targets,
 )
 from benchmarks.rounds import ratio
 from benchmarks.scenarios import FULL, QUICK
@@ -115,6 +118,38 @@ def test_only_what_is_between_the_marks_of_a_page_changes() -> None:
 )
 def test_a_target_is_judged_by_its_limit(measured: float, is_least: bool, verdict: str) -> None:
     assert Target("a", 5.0, "×", measured, is_least=is_least).verdict == verdict
+
+
+def test_an_embeddings_call_is_judged_beside_a_chat() -> None:
+    beside = kinds.Kinds(
+        connections=32, chat_cpu=50, embeddings_cpu=60, ratio=1.2, chat_p50=1, embeddings_p50=1
+    )
+    found = replace(results.begun(), kinds=(beside,))
+
+    assert [(target.limit, target.verdict) for target in targets.targets(found)] == [
+        (1.0, "missed")
+    ]
+    assert "50 and 60 µs: 1.20 times" in report.report(found)
+
+    beside_long = replace(beside, long_cpu=80, long_ratio=0.75)
+    assert "80 and 60 µs: 0.75 times" in report.report(replace(found, kinds=(beside_long,)))
+
+
+def test_a_long_chat_answer_is_as_long_as_that_of_embeddings(tmp_path: Path) -> None:
+    answers.write_all(tmp_path)
+
+    lengths = {
+        name: len(_pieces((tmp_path / name).read_bytes())[0].partition(b"\r\n\r\n")[2])
+        for name in ("embeddings", "long", "large", "huge")
+    }
+    assert lengths["embeddings"] == lengths["long"]
+    assert (lengths["large"], lengths["huge"]) == (200 * 1024, 5 * 1024 * 1024)
+
+
+def test_an_embeddings_question_has_the_size_that_was_asked_for() -> None:
+    body = questions.embeddings("embeddings/bench", 1024)
+
+    assert len(body) == 1024
 
 
 def test_results_survive_their_file(tmp_path: Path) -> None:

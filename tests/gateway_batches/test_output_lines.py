@@ -16,8 +16,8 @@ from gateway_batches.output_lines import (
     result_of,
     write_line,
 )
+from gateway_batches.whole_response import WholeResponse
 from gateway_core.metering.request_record import RequestRecord
-from gateway_core.pipeline.in_process import WholeResponse
 
 JSON = {"content-type": "application/json"}
 

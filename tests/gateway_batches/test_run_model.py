@@ -25,19 +25,20 @@ from manual_clock import Clock
 
 from gateway_batches import row_call
 from gateway_batches.batch import WINDOW, Batch
-from gateway_batches.folder import BatchFolder
+from gateway_batches.folder import INPUT, BatchFolder
 from gateway_batches.pace import Pace
 from gateway_batches.results import Finisher
 from gateway_batches.row_call import RowCalls
 from gateway_batches.runner import INTERRUPTED, BatchRun, Outcome, RunContext
 from gateway_batches.settings import BatchSettings
 from gateway_batches.store import BatchStore, Lease, Step
+from gateway_batches.whole_response import WholeResponse
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.pipeline.in_process import WholeResponse
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite.engine import MEMORY, open_sqlite
-from gateway_files.store import LOCAL, FileLimits, FileStore
+from gateway_files.store import LOCAL, FileStore
+from gateway_files.unfinished import FileLimits
 
 T = TypeVar("T")
 ID = f"batch_{'0' * 24}"
@@ -133,7 +134,9 @@ class BatchMachine(RuleBasedStateMachine):
             {"custom_id": str(n), "method": "POST", "url": "/v1/chat/completions", "body": {}}
             for n in range(total)
         ]
-        self.working.write_input(json.dumps(row).encode() + b"\n" for row in rows)
+        (self.working.path / INPUT).write_bytes(
+            b"".join(json.dumps(r).encode() + b"\n" for r in rows)
+        )
         now = self.clock()
         batch = Batch(
             id=ID,
@@ -306,3 +309,19 @@ async def _result(task: Awaitable[T]) -> T:
 
 TestBatch = BatchMachine.TestCase
 TestBatch.settings = settings(max_examples=30, stateful_step_count=14, deadline=None)
+
+
+def test_a_line_of_an_earlier_try_does_not_hide_the_last_one() -> None:
+    machine = BatchMachine()
+    machine.begin(total=1, at_once=1)
+    machine.take_over()
+    machine.take_over()
+    first, second = machine.calls.sent
+
+    # The process that was taken for dead is answered, and appends a line that does not count.
+    machine.calls.waiting[first].set_result(200)
+    machine.settle()
+    machine.teardown()
+
+    known = {record.request_id: record.error_code for record in machine.ledger.records}
+    assert known[second] == INTERRUPTED

@@ -109,3 +109,18 @@ async def test_what_ended_long_ago_is_removed(store: BatchStore) -> None:
     assert await store.remove_ended(5.1) == [ID]
     assert await store.with_files() == set()
     assert await store.rows(ID) == await store.parts(ID) == []
+
+
+async def test_a_process_that_lost_its_lease_sends_nothing_again(store: BatchStore) -> None:
+    lost = await store.claim(await seen(store), "a", 0.0, 10.0, is_alone=False)
+    assert lost is not None
+    await store.step(lost, step())
+    held = await store.claim(await seen(store), "b", 11.0, 20.0, is_alone=False)
+    assert held is not None
+
+    with pytest.raises(LeaseLost):
+        await store.retry(lost, RowUnderWay(1, 0, tries=2))
+
+    assert await store.rows(ID) == [RowUnderWay(1, 0)]
+    await store.retry(held, RowUnderWay(1, 0, tries=2))
+    assert await store.rows(ID) == [RowUnderWay(1, 0, tries=2)]

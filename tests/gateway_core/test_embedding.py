@@ -22,7 +22,7 @@ def client_of(gateway: Gateway, host: str = "127.0.0.1") -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
 
-async def said(gateway: Gateway) -> str:
+async def written(gateway: Gateway) -> str:
     async with client_of(gateway) as client:
         answer = await client.post("/v1/chat/completions", json=HELLO)
     return str(answer.json()["choices"][0]["message"]["content"])
@@ -37,7 +37,7 @@ def test_three_gateways_serve_in_one_interpreter(tmp_path: Path) -> None:
             Gateway.open(environments[2]) as c,
         ):
             assert len({id(gateway.core.stores) for gateway in (a, b, c)}) == 3
-            return list(await asyncio.gather(said(a), said(b), said(c)))
+            return list(await asyncio.gather(written(a), written(b), written(c)))
 
     assert asyncio.run(main()) == ["Hello there"] * 3
 
@@ -58,7 +58,7 @@ def test_opening_and_closing_200_times_leaves_nothing_behind(tmp_path: Path) -> 
 
     async def once() -> None:
         async with Gateway.open(from_environ({"DATA_DIR": str(tmp_path)})) as gateway:
-            assert await said(gateway) == "Hello there"
+            assert await written(gateway) == "Hello there"
 
     def counts() -> tuple[int, int, int]:
         sockets = len(process.net_connections(kind="all"))
@@ -84,7 +84,7 @@ def test_the_usage_of_a_gateway_that_closes_at_once_is_kept(tmp_path: Path) -> N
     async def main() -> int:
         environment = from_environ({"DATA_DIR": str(tmp_path)})
         async with Gateway.open(environment) as gateway:
-            await said(gateway)
+            await written(gateway)
         async with Gateway.open(environment) as gateway:
             return (await gateway.core.stores.usage.page()).total
 

@@ -104,7 +104,7 @@ async def test_a_key_and_a_move_at_once_never_meet(admin: AdminGateway) -> None:
 
     assert set(statuses) == {200}
     assert await admin.stored(row["id"]) == {}
-    assert all("authorization" not in asked.headers for asked in admin.other.asked)
+    assert all("authorization" not in received.headers for received in admin.other.received)
 
 
 async def test_making_and_deleting_at_once_breaks_nothing(admin: AdminGateway) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import KEY, AdminGateway
-from fake_vendor import Asked
+from fake_vendor import ReceivedRequest
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.upstream.transport import Network
@@ -13,9 +13,9 @@ from gateway_dashboard_api.destinations import clean_base_url, permit, permit_pr
 pytestmark = pytest.mark.anyio
 
 
-def shown(asked: list[Asked]) -> set[str]:
+def shown(received: list[ReceivedRequest]) -> set[str]:
     """The keys a vendor was shown."""
-    return {each.headers["authorization"] for each in asked if "authorization" in each.headers}
+    return {each.headers["authorization"] for each in received if "authorization" in each.headers}
 
 
 async def test_another_origin_never_sees_the_key_that_was_saved_for_this_one(
@@ -30,8 +30,8 @@ async def test_another_origin_never_sees_the_key_that_was_saved_for_this_one(
     await admin.call("POST", f"/api/providers/{row['id']}/test")
     await admin.call("GET", f"/api/providers/{row['id']}/models")
 
-    assert admin.other.asked
-    assert shown(admin.other.asked) == set()
+    assert admin.other.received
+    assert shown(admin.other.received) == set()
     assert await admin.stored(row["id"]) == {}
     assert after["testStatus"] == "reauth_required"
     assert after["lastError"].startswith("The base URL changed")
@@ -51,7 +51,7 @@ async def test_a_move_that_brings_a_key_keeps_only_that_key(admin: AdminGateway)
     assert after["providerSpecificData"]["baseUrl"] == f"{admin.other.url}/v1"
     assert after["testStatus"] == "unknown"
     assert (await admin.chat("acme/large")).status_code == 200
-    assert shown(admin.other.asked) == {"Bearer new-canary"}
+    assert shown(admin.other.received) == {"Bearer new-canary"}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_an_address_that_a_vendor_builds_from_the_account_counts(admin: Ad
 
     assert await admin.stored(row["id"]) == {}
     await admin.chat("built/large")
-    assert shown(admin.other.asked) == set()
+    assert shown(admin.other.received) == set()
 
 
 async def test_an_account_whose_address_cannot_be_built_can_be_mended(admin: AdminGateway) -> None:
@@ -152,8 +152,8 @@ async def test_a_nodes_new_origin_clears_the_keys_of_its_accounts(admin: AdminGa
 
     assert kept == [{"apiKey": KEY}] * 2
     assert [await admin.stored(row["id"]) for row in rows] == [{}, {}]
-    assert admin.other.asked
-    assert shown(admin.other.asked) == set()
+    assert admin.other.received
+    assert shown(admin.other.received) == set()
 
 
 async def test_a_node_does_not_move_under_a_secret_nobody_can_read(admin: AdminGateway) -> None:

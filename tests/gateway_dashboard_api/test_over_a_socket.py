@@ -8,14 +8,14 @@ from pathlib import Path
 import httpx2
 import pytest
 from admin_gateway import REPLY
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 from gateway_core.identity.credentials import CLI_HEADER
 
 
-def answer(asked: Asked) -> Said:
-    return Said((REPLY,), delay=0.3 if asked.json()["model"] == "slow" else 0.0)
+def answer(received: ReceivedRequest) -> MockResponse:
+    return MockResponse((REPLY,), delay=0.3 if received.json()["model"] == "slow" else 0.0)
 
 
 @pytest.fixture(scope="module", params=["uvloop", "asyncio"])
@@ -44,10 +44,10 @@ def test_a_probe_has_a_head_and_no_body(client: httpx2.Client) -> None:
 def test_a_batch_streams_each_outcome_when_it_is_known(client: httpx2.Client) -> None:
     body = {"models": [{"model": "v-openai/m"}, {"model": "v-openai/slow"}]}
 
-    with client.stream("POST", "/api/models/test/batch", json=body) as told:
-        frames = [line for line in told.iter_lines() if line]
+    with client.stream("POST", "/api/models/test/batch", json=body) as reported:
+        frames = [line for line in reported.iter_lines() if line]
 
-    assert told.headers["content-type"].startswith("text/event-stream")
+    assert reported.headers["content-type"].startswith("text/event-stream")
     assert [('"ok":true' in frame, '"done"' in frame) for frame in frames] == [
         (True, False),
         (True, False),
@@ -62,17 +62,17 @@ async def under_way() -> int:
 
 def test_a_client_may_leave_a_batch(client: httpx2.Client, here: Served) -> None:
     models = [{"model": "v-openai/m"}, *[{"model": "v-openai/slow"}] * 199]
-    before = len(here.vendors["openai"].asked)
+    before = len(here.vendors["openai"].received)
 
-    with client.stream("POST", "/api/models/test/batch", json={"models": models}) as told:
-        next(told.iter_lines())
+    with client.stream("POST", "/api/models/test/batch", json={"models": models}) as reported:
+        next(reported.iter_lines())
     for _ in range(100):
         if here.do(under_way()) == 0:
             break
         time.sleep(0.02)
 
     assert here.do(under_way()) == 0
-    assert len(here.vendors["openai"].asked) - before < 100
+    assert len(here.vendors["openai"].received) - before < 100
 
 
 def test_a_body_that_never_ends_is_refused(client: httpx2.Client) -> None:

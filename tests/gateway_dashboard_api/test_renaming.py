@@ -55,9 +55,9 @@ async def test_what_was_open_stays_open_and_what_was_not_stays_shut(admin: Admin
         assert await status_of(admin, key, "fresh/two") == 403
     policy = (await admin.call("GET", f"{KEYS}/{exact['id']}"))["policy"]
     assert policy["allowedModels"] == ["fresh/one", "acme/large"]
-    told = {row["id"]: row for row in answer["rewritten"]}
-    assert told[exact["id"]] == told[rule["id"]] | {"id": exact["id"]}
-    assert told[rule["id"]] == {
+    reported = {row["id"]: row for row in answer["rewritten"]}
+    assert reported[exact["id"]] == reported[rule["id"]] | {"id": exact["id"]}
+    assert reported[rule["id"]] == {
         "kind": "key",
         "id": rule["id"],
         "name": "one",
@@ -95,11 +95,11 @@ async def test_combos_aliases_and_settings_follow_a_prefix(admin: AdminGateway) 
     assert shown["mediaRoutes"]["tts"] == ["fresh/voice", "openai/tts-1"]
     assert shown["pxpipeAllowedModels"] == ["fresh/one"]
     assert list(shown["modelTimeouts"]) == ["fresh/one", "fresh"]
-    told = {(row["kind"], row["id"]): row for row in answer["rewritten"]}
-    assert told["combo", after["id"]]["after"] == ["fresh/one", "fresh/two", f"{node}/three"]
-    assert told["alias", "short"]["before"] == ["lab/one"]
-    assert told["setting", "mediaRoutes"]["after"] == ["fresh/voice"]
-    assert told["setting", "comboStrategies"]["after"] == ["fresh/judge"]
+    reported = {(row["kind"], row["id"]): row for row in answer["rewritten"]}
+    assert reported["combo", after["id"]]["after"] == ["fresh/one", "fresh/two", f"{node}/three"]
+    assert reported["alias", "short"]["before"] == ["lab/one"]
+    assert reported["setting", "mediaRoutes"]["after"] == ["fresh/voice"]
+    assert reported["setting", "comboStrategies"]["after"] == ["fresh/judge"]
 
 
 async def test_a_model_that_is_listed_with_the_prefix_keeps_it(admin: AdminGateway) -> None:
@@ -164,8 +164,10 @@ async def test_what_names_a_combo_follows_its_name(admin: AdminGateway) -> None:
     answer = await admin.call("PUT", f"{COMBOS}/{fast['id']}", {"name": "quick"})
 
     assert answer["name"] == "quick"
-    told = {row["kind"]: (row["id"], row["before"], row["after"]) for row in answer["rewritten"]}
-    assert told == {
+    reported = {
+        row["kind"]: (row["id"], row["before"], row["after"]) for row in answer["rewritten"]
+    }
+    assert reported == {
         "combo": (outer["id"], ["fast"], ["quick"]),
         "alias": ("short", ["fast"], ["quick"]),
         "key": (key["id"], ["fast"], ["quick"]),

@@ -9,15 +9,18 @@ from admin_gateway import AdminGateway
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import Access
 from gateway_core.pipeline.context import Collaborators
-from gateway_dashboard_api import plugin
+from gateway_dashboard_api import routes as management
 
 pytestmark = pytest.mark.anyio
 OPEN = (Access.PUBLIC, Access.ISOLATED)
+PLAYGROUND = "/api/playground/{endpoint:path}"
+"""Hands everything to a client endpoint, which takes its vendors' parameters."""
 CLOSED = [
     operation
-    for route in plugin.routes_of(cast(Collaborators, None))
+    for route in management.routes_of(cast(Collaborators, None))
     for operation in route.operations
     if operation.access not in (*OPEN, Access.SESSION, Access.PROTECTED, Access.COMMAND_LINE)
+    and operation.path != PLAYGROUND
 ]
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from gateway_core.contracts.errors import GatewayError
 from gateway_core.pipeline.client_response import ClientGone
 from gateway_files import upload
-from gateway_files.store import FileLimits, FileStore
+from gateway_files.store import FileStore
+from gateway_files.unfinished import FileLimits
 from gateway_files.upload import Uploaded, Uploads
 
 LARGEST = 5000

@@ -25,18 +25,18 @@ class Reading:
     """Keeps what was said; an empty text lets another member speak."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.written: list[str] = []
         self.looks = 0
 
     def look(self, name: bytes, data: bytes) -> str | None:
         self.looks += 1
         piece = _piece(data)
-        said = piece.text or piece.other or ""
-        self.tell([said] if said else [f"nothing in {name!r}"])
-        return None if piece.last else said
+        written = piece.text or piece.other or ""
+        self.tell([written] if written else [f"nothing in {name!r}"])
+        return None if piece.last else written
 
     def tell(self, texts: list[str]) -> None:
-        self.said += texts
+        self.written += texts
 
 
 def each(chunks: list[bytes]) -> tuple[list[str], str]:
@@ -46,10 +46,10 @@ def each(chunks: list[bytes]) -> tuple[list[str], str]:
         for chunk in chunks:
             for name, data in parse_events(chunk):
                 if reading.look(name, data) is None:
-                    return reading.said, ""
+                    return reading.written, ""
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return reading.said, type(error).__name__
-    return reading.said, ""
+        return reading.written, type(error).__name__
+    return reading.written, ""
 
 
 def skimmed(chunks: list[bytes]) -> tuple[list[str], str]:
@@ -72,8 +72,8 @@ def skimmed(chunks: list[bytes]) -> tuple[list[str], str]:
             if is_over:
                 break
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return reading.said, type(error).__name__
-    return reading.said, ""
+        return reading.written, type(error).__name__
+    return reading.written, ""
 
 
 words = st.text(max_size=4) | st.sampled_from(
@@ -121,7 +121,7 @@ def test_frames_that_are_alike_are_not_looked_at() -> None:
 
     skimmer.through(whole, reading.look, reading.tell)
 
-    assert (reading.said, reading.looks) == (texts, 1)
+    assert (reading.written, reading.looks) == (texts, 1)
 
 
 def test_a_frame_that_is_not_alike_ends_a_run() -> None:

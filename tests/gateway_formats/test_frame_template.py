@@ -52,16 +52,16 @@ class Skimming(Reading):
 
 
 @dataclass
-class Told:
+class Reported:
     given: list[bytes]
     characters: int
     failure: ReplyFailed | None
 
 
-def told(watch: Reading, chunks: list[bytes]) -> Told:
+def reported(watch: Reading, chunks: list[bytes]) -> Reported:
     relay = StreamRelay(watch)
     given = [*map(relay.feed, chunks), relay.close()]
-    return Told(given, relay.characters, relay.failure)
+    return Reported(given, relay.characters, relay.failure)
 
 
 texts = st.text(max_size=4) | st.sampled_from(["text", "id", "é", "\u200b", '"', "\\", "\n", "bad"])
@@ -97,8 +97,8 @@ def test_skimming_and_reading_are_the_same_however_bytes_are_cut(
     cuts = sorted(data.draw(st.sets(st.integers(0, len(whole)), max_size=8)))
     cut = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
 
-    assert told(Skimming(), frames) == told(Reading(), frames)
-    assert told(Skimming(), cut) == told(Reading(), cut)
+    assert reported(Skimming(), frames) == reported(Reading(), frames)
+    assert reported(Skimming(), cut) == reported(Reading(), cut)
 
 
 @given(st.lists(usual, min_size=2, max_size=6), st.data())
@@ -107,7 +107,7 @@ def test_a_byte_out_of_place_is_seen(frames: list[bytes], data: st.DataObject) -
     byte = bytes([data.draw(st.integers(0, 255))])
     garbled = [*frames[:-1], frames[-1][:at] + byte + frames[-1][at + 1 :]]
 
-    assert told(Skimming(), garbled) == told(Reading(), garbled)
+    assert reported(Skimming(), garbled) == reported(Reading(), garbled)
 
 
 @pytest.mark.parametrize(

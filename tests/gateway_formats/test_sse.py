@@ -112,18 +112,18 @@ def test_no_byte_is_lost_or_moved(whole: bytes, data: st.DataObject) -> None:
 
 @given(st.lists(st.tuples(lines, st.lists(lines, min_size=1)), max_size=5), ends, st.data())
 def test_what_is_written_is_read_with_any_line_end(
-    said: list[tuple[str, list[str]]], end: bytes, data: st.DataObject
+    output: list[tuple[str, list[str]]], end: bytes, data: st.DataObject
 ) -> None:
     whole = b"".join(
         b"".join(
             [b"event: " + name.encode() + end]
-            + [b"data: " + line.encode() + end for line in told]
+            + [b"data: " + line.encode() + end for line in reported]
             + [b": a comment" + end, end]
         )
-        for name, told in said
+        for name, reported in output
     )
 
-    expected = [(name.encode(), "\n".join(told).encode()) for name, told in said]
+    expected = [(name.encode(), "\n".join(reported).encode()) for name, reported in output]
 
     assert decoded(data.draw(cut(whole))) == [pair for pair in expected if pair[1]]
 

@@ -26,7 +26,7 @@ def ran(folder: Path, *options: str) -> str:
     ended = subprocess.run(
         [*command, "-q", "--rootdir", str(folder), str(folder / "test_conformance.py"), *options],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": path},
+        env={name: os.environ[name] for name in ("PATH", "PYTEST_ADDOPTS")} | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
         timeout=100,
@@ -44,31 +44,31 @@ def test_ten_lines_give_an_author_every_case(folder: Path) -> None:
     text = TEN_LINES.format(module=module_of("sound"))
     (folder / "test_conformance.py").write_text(text)
 
-    said = ran(folder)
+    written = ran(folder)
 
-    assert "2 skipped" in said, said
-    assert "failed" not in said, said
-    assert "warning" not in said, said
+    assert "2 skipped" in written, written
+    assert "failed" not in written, written
+    assert "warning" not in written, written
 
 
 def test_a_failure_is_one_sentence_without_a_traceback(folder: Path) -> None:
     text = TEN_LINES.format(module=module_of("key_in_query"))
     (folder / "test_conformance.py").write_text(text)
 
-    said = ran(folder, "-k", "openai-to-openai-whole and key")
+    written = ran(folder, "-k", "openai-to-openai-whole and key")
 
-    assert "Show the account's key in exactly one header" in said, said
-    assert "Traceback" not in said
-    assert "suite.py" not in said
+    assert "Show the account's key in exactly one header" in written, written
+    assert "Traceback" not in written
+    assert "suite.py" not in written
 
 
 def test_without_a_key_nothing_is_asked_live(folder: Path) -> None:
     text = TEN_LINES.format(module=module_of("sound"))
     (folder / "test_conformance.py").write_text(text)
 
-    said = ran(folder, "--live", "-k", "live", "-rs")
+    written = ran(folder, "--live", "-k", "live", "-rs")
 
-    assert "none of SAMPLE_SOUND_KEY is set" in said, said
+    assert "none of SAMPLE_SOUND_KEY is set" in written, written
 
 
 def test_the_pytest_plugin_loads_nothing() -> None:

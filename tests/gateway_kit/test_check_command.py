@@ -13,7 +13,7 @@ from drop_ins import folder_in, vendor
 from extension_bugs import SOUND as WHOLE
 from two_protocols import FIRST_RELEASE, SECOND_RELEASE, speak_two_protocols
 
-from gateway_core.cli.main import cli
+from gateway_cli.main import cli
 from gateway_core.plugins import PluginFolder
 
 SOUND = '''"""Acme, a vendor. See https://docs.acme.example."""
@@ -54,10 +54,10 @@ def file(tmp_path: Path, source: str) -> str:
 
 
 def test_a_sound_plugin_is_checked_whole_and_its_tier_is_kept(folder: PluginFolder) -> None:
-    told = run(folder, "echo")
+    reported = run(folder, "echo")
 
-    assert told.exit_code == 0, told.output
-    first, last = told.stdout.splitlines()
+    assert reported.exit_code == 0, reported.output
+    first, last = reported.stdout.splitlines()
     assert first == "echo speaks hook protocol 1 and fits hook protocol 1."
     assert last.endswith("cases pass; tier: bronze.")
     kept = json.loads((folder.path / "conformance.json").read_text())
@@ -69,10 +69,10 @@ def test_a_sound_plugin_is_checked_whole_and_its_tier_is_kept(folder: PluginFold
 def test_a_plugin_is_held_against_a_version_and_no_case_is_run(
     folder: PluginFolder, against: str
 ) -> None:
-    told = run(folder, "groq", "--against", against)
+    reported = run(folder, "groq", "--against", against)
 
-    assert told.exit_code == 0
-    assert "groq speaks hook protocol 1 and fits" in told.output
+    assert reported.exit_code == 0
+    assert "groq speaks hook protocol 1 and fits" in reported.output
     assert not folder.has("conformance.json")
 
 
@@ -80,11 +80,11 @@ def test_a_plugin_is_held_against_a_version_and_no_case_is_run(
 def test_a_file_that_is_not_installed_is_held_against_a_version(
     folder: PluginFolder, tmp_path: Path
 ) -> None:
-    told = run(folder, file(tmp_path, NEWER), "--against", "1")
+    reported = run(folder, file(tmp_path, NEWER), "--against", "1")
 
-    assert told.exit_code == 1
-    assert "acme speaks hook protocol 2 and does not fit hook protocol 1." in told.output
-    assert "missing  lifespan is given no settings (acme.py:9)" in told.output
+    assert reported.exit_code == 1
+    assert "acme speaks hook protocol 2 and does not fit hook protocol 1." in reported.output
+    assert "missing  lifespan is given no settings (acme.py:9)" in reported.output
 
 
 def test_a_folder_that_is_not_installed_is_held_against_a_version(
@@ -96,25 +96,25 @@ def test_a_folder_that_is_not_installed_is_held_against_a_version(
     (package / "inner.py").write_text("from gateway_core import Gone\n")
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    told = run(folder, str(package), "--against", "1")
+    reported = run(folder, str(package), "--against", "1")
 
-    assert told.exit_code == 1
-    assert "gateway_core has no Gone (gateway_acme_checked/inner.py:1)" in told.output
+    assert reported.exit_code == 1
+    assert "gateway_core has no Gone (gateway_acme_checked/inner.py:1)" in reported.output
 
 
 def test_what_is_only_a_note_is_no_failure(folder: PluginFolder, tmp_path: Path) -> None:
-    told = run(folder, file(tmp_path, PRIVATE), "--against", "1")
+    reported = run(folder, file(tmp_path, PRIVATE), "--against", "1")
 
-    assert told.exit_code == 0
-    assert "note     gateway_core.app.Gateway is private" in told.output
+    assert reported.exit_code == 0
+    assert "note     gateway_core.app.Gateway is private" in reported.output
 
 
 @pytest.mark.usefixtures("two")
 def test_as_json_everything_has_a_member(folder: PluginFolder, tmp_path: Path) -> None:
-    told = json.loads(run(folder, file(tmp_path, NEWER), "--against", "1", "--json").stdout)
+    reported = json.loads(run(folder, file(tmp_path, NEWER), "--against", "1", "--json").stdout)
 
-    assert told["conformance"] is None
-    comparison: dict[str, Any] = told["comparison"]
+    assert reported["conformance"] is None
+    comparison: dict[str, Any] = reported["comparison"]
     assert comparison["protocol"] == 2
     assert comparison["speaks"] == [1]
     assert comparison["fits"] is False
@@ -140,10 +140,12 @@ def test_a_plugin_that_cannot_be_imported_is_still_read(
 
 @pytest.mark.parametrize("words", [("nobody",), ("groq", "--against", "9")])
 def test_what_is_unknown_is_told(folder: PluginFolder, words: tuple[str, ...]) -> None:
-    told = run(folder, *words)
+    reported = run(folder, *words)
 
-    assert told.exit_code == 1
-    assert "There is no plugin" in told.output or "Nothing is known of version" in told.output
+    assert reported.exit_code == 1
+    assert (
+        "There is no plugin" in reported.output or "Nothing is known of version" in reported.output
+    )
 
 
 KIT = ("pytest", "_pytest", "hypothesis")
@@ -166,7 +168,7 @@ class Lacking:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Lacking())
-from gateway_core.cli.main import cli
+from gateway_cli.main import cli
 cli(["--data-dir", sys.argv[1], "plugins", "check", sys.argv[2]])
 """
 
@@ -184,10 +186,10 @@ def without(
 
 
 def test_the_cases_of_a_vendor_need_neither_pytest_nor_hypothesis(folder: PluginFolder) -> None:
-    told = without(KIT, folder, "echo")
+    reported = without(KIT, folder, "echo")
 
-    assert told.returncode == 0, told.stderr
-    assert "cases pass; tier: bronze." in told.stdout
+    assert reported.returncode == 0, reported.stderr
+    assert "cases pass; tier: bronze." in reported.stdout
 
 
 @pytest.mark.parametrize(
@@ -217,11 +219,11 @@ def test_without_the_kit_its_commands_say_what_to_install(words: tuple[str, ...]
 def test_without_the_usual_format_an_extension_is_only_read(
     folder: PluginFolder, tmp_path: Path
 ) -> None:
-    told = without(("gateway_format_openai",), folder, file(tmp_path, EXTENSION))
+    reported = without(("gateway_format_openai",), folder, file(tmp_path, EXTENSION))
 
-    assert told.returncode == 0, told.stderr
-    assert "fits hook protocol 1." in told.stdout
-    assert told.stderr.splitlines()[1:] == [
+    assert reported.returncode == 0, reported.stderr
+    assert "fits hook protocol 1." in reported.stdout
+    assert reported.stderr.splitlines()[1:] == [
         "Its cases were not run; they need more: pip install model-gateway-format-openai"
     ]
 
@@ -236,9 +238,9 @@ def test_a_file_that_stands_for_a_package_means_the_package(
     (package / "pyproject.toml").touch()
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    told = run(folder, str(package / name), "--against", "1")
+    reported = run(folder, str(package / name), "--against", "1")
 
-    assert told.exit_code == 0, told.output
+    assert reported.exit_code == 0, reported.output
 
 
 def test_trouble_that_comes_again_with_every_case_is_told_once(
@@ -251,30 +253,32 @@ def test_trouble_that_comes_again_with_every_case_is_told_once(
     none, raising = without((), folder, str(place)), without((), folder, str(whole))
 
     assert none.stderr.count("implements no hook") == 1
-    assert raising.stderr.count("KeyError: 'lost4711'") == 1
+    for broken in ("interceptor Guard failed", "filter Hush: it failed"):
+        assert raising.stderr.count(broken) == 1
+    assert raising.stderr.count("KeyError: 'lost4711'") == 2
     assert (none.returncode, raising.returncode) == (1, 1)
 
 
 def test_what_sounds_like_an_unknown_plugin_is_told(folder: PluginFolder) -> None:
-    told = run(folder, "grok")
+    reported = run(folder, "grok")
 
-    assert "Did you mean groq" in told.output
+    assert "Did you mean groq" in reported.output
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         ("CONFORMANCE = 3", "its CONFORMANCE is not what the kit reads: Expected `object`"),
         ("GATEWAY_PROTOCOL = 'two'", "GATEWAY_PROTOCOL is to be a whole number"),
     ],
 )
 def test_a_module_that_misuses_a_name_is_told_so(
-    folder: PluginFolder, tmp_path: Path, line: str, told: str
+    folder: PluginFolder, tmp_path: Path, line: str, reported: str
 ) -> None:
     seen = run(folder, file(tmp_path, f"{vendor('acme')}\n{line}\n"))
 
     assert seen.exit_code == 1
-    assert told in seen.output
+    assert reported in seen.output
     assert isinstance(seen.exception, SystemExit)
 
 
@@ -283,10 +287,10 @@ def test_without_a_key_no_vendor_is_asked_and_the_author_is_told(
 ) -> None:
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
 
-    told = run(folder, "groq", "--live")
+    reported = run(folder, "groq", "--live")
 
-    assert told.exit_code == 1
-    assert "there is no key to ask the vendor with; set GROQ_API_KEY" in told.output
+    assert reported.exit_code == 1
+    assert "there is no key to ask the vendor with; set GROQ_API_KEY" in reported.output
     assert not folder.has("conformance.json")
 
 
@@ -295,10 +299,10 @@ def test_what_a_plugin_prints_while_it_is_imported_is_no_fault(
 ) -> None:
     place = file(tmp_path, f"{WHOLE}\n\nprint('Acme begins')\n")
 
-    told = run(folder, place)
+    reported = run(folder, place)
 
-    assert told.exit_code == 0, told.output
-    assert "tier: gold." in told.output
+    assert reported.exit_code == 0, reported.output
+    assert "tier: gold." in reported.output
 
 
 def test_a_plugin_that_ends_every_process_but_this_one_is_told_so(
@@ -307,8 +311,49 @@ def test_a_plugin_that_ends_every_process_but_this_one_is_told_so(
     leaves = "import os, sys\n\nif 'gateway_kit.check_command' not in sys.modules: os._exit(0)\n"
     place = file(tmp_path, EXTENSION + leaves)
 
-    told = run(folder, place)
+    reported = run(folder, place)
 
-    assert told.exit_code == 1
-    assert "imports in peace" in told.output
-    assert "Seen: the process ended" in told.output
+    assert reported.exit_code == 1
+    assert "imports in peace" in reported.output
+    assert "Seen: the process ended" in reported.output
+
+
+BUGGED = '''"""Acme: says where the gateway is, in short."""
+
+from gateway_core import hookimpl
+
+GATEWAY_PROTOCOL = 1
+
+
+def shorten(address):
+    return address[:9]
+
+
+@hookimpl
+def listening(address):
+    address.index("http")
+'''
+TESTED = """from gateway_acme_bugged import shorten
+
+
+def test_an_address_is_short():
+    assert shorten("http://127.0.0.1") == "http://12"
+"""
+
+
+def test_bugs_in_a_plugin_are_planted_and_those_that_nobody_finds_are_named(
+    folder: PluginFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "acme" / "gateway_acme_bugged"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(BUGGED)
+    (package.parent / "tests").mkdir()
+    (package.parent / "tests" / "test_acme.py").write_text(TESTED)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    reported = run(folder, str(package), "--bugs", "3")
+
+    assert reported.exit_code == 0, reported.output
+    *_, missed, last = reported.stdout.splitlines()
+    assert missed == "  missed   __init__.py:14: a call is left out"
+    assert last == "1 of 3 bugs are found by the kit, 1 by the plugin's tests."

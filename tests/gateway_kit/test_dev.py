@@ -227,7 +227,7 @@ def test_a_gateway_whose_parent_is_gone_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("nobody-knows-it",), "There is no plugin, module, file or folder 'nobody-knows-it'"),
         (("groq", "--fault", "boredom"), "there is no fault 'boredom'"),
@@ -236,7 +236,7 @@ def test_a_gateway_whose_parent_is_gone_ends(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_wish_is_told_at_once(
-    tmp_path: Path, arguments: tuple[str, ...], told: str
+    tmp_path: Path, arguments: tuple[str, ...], reported: str
 ) -> None:
     from click.testing import CliRunner
     from gateway_kit.dev.command import dev_command
@@ -247,7 +247,7 @@ def test_a_wrong_wish_is_told_at_once(
     result = CliRunner().invoke(dev_command, arguments, obj=environment)
 
     assert result.exit_code != 0
-    assert told in result.output
+    assert reported in result.output
 
 
 def test_a_vendor_is_made_up_for_a_plugin_that_brings_none() -> None:
@@ -274,11 +274,11 @@ def test_the_vendor_answers_in_the_only_format_that_it_is_asked_in(tmp_path: Pat
     plugins = {**format_plugins(), "perplexity": gateway_provider_perplexity}
     registry = build_registry(plugins)
     orders = ChildOptions(target="x", plugins="", data_dir=str(tmp_path), port=1)
-    vendor = build_vendor(orders, registry, [registry.providers["perplexity"]])
+    vendor = build_vendor(orders, registry, [registry.providers["perplexity"]], {})
 
-    said = vendor.script(ReceivedRequest("POST", "/an/odd/path", {}, b'{"model":"m"}'))
+    produced = vendor.script(ReceivedRequest("POST", "/an/odd/path", {}, b'{"model":"m"}'))
 
-    assert b'"choices"' in said.pieces[0]
+    assert b'"choices"' in produced.pieces[0]
 
 
 def test_without_a_wire_format_there_is_no_way_in(tmp_path: Path) -> None:
@@ -289,11 +289,11 @@ def test_without_a_wire_format_there_is_no_way_in(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", WITHOUT_FORMATS, encode(orders).decode()]
 
-    told = subprocess.run(command, input="", capture_output=True, text=True, timeout=60)
+    reported = subprocess.run(command, input="", capture_output=True, text=True, timeout=60)
 
-    assert told.returncode == 1
+    assert reported.returncode == 1
     assert (
         "No wire format is installed to ask acme in: pip install model-gateway-format-openai"
-        in (told.stdout)
+        in (reported.stdout)
     )
-    assert "Traceback" not in told.stderr
+    assert "Traceback" not in reported.stderr

@@ -14,6 +14,7 @@ ABOUT = {
     "calls": ("accepted", "interceptor"),
     "routes": ("accepted", "routes"),
     "life": ("accepted", "life"),
+    "answers": ("accepted", "answers"),
     "the rest": ("accepted", "imports", "documented", "settings", "commands"),
 }
 """The cases that may find the bugs of a group; leaving the others out saves time."""
@@ -71,9 +72,9 @@ def test_the_groups_hold_every_bug_once() -> None:
 
 
 def test_a_failure_says_what_to_do(tmp_path: Path) -> None:
-    told = next(failures("path_of_the_gateway", tmp_path, ("path_of_the_gateway",)))
+    reported = next(failures("path_of_the_gateway", tmp_path, ("path_of_the_gateway",)))
 
-    assert told == (
+    assert reported == (
         "gateway_sample_path_of_the_gateway: routes: free: Choose paths of your own, each once. "
         "Seen: GET /api/health is the gateway's own"
     )
@@ -83,7 +84,7 @@ def test_the_cases_follow_from_the_hooks() -> None:
     everything = {case.name.split(": ")[1] for case in suite_of("sound", ("sound",)).cases()}
     without = {case.name.split(": ")[1] for case in ExtensionSuite(Nothing()).cases()}
 
-    assert {"settings", "interceptor", "routes", "commands", "life"} <= everything
+    assert {"settings", "interceptor", "answers", "routes", "commands", "life"} <= everything
     assert without == {"accepted", "documented"}
 
 

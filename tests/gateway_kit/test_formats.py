@@ -17,7 +17,23 @@ from gateway_format_gemini import GEMINI
 from gateway_format_ollama import OLLAMA
 from gateway_format_openai import CHAT, COMPLETIONS
 from gateway_format_openai_responses import FORMATS as RESPONSES
-from gateway_kit.formats import LAWS, FormatCase, LawBroken, RecordedError, Samples, format_cases
+from gateway_kit.formats import (
+    LAWS,
+    FormatCase,
+    LawBroken,
+    RecordedError,
+    Samples,
+    agreement,
+    asked,
+    conduct,
+    error_bodies,
+    format_cases,
+    marks,
+    read_again,
+    shown,
+    stream_conduct,
+)
+from gateway_kit.formats.completions_requests import BODIES
 from gateway_kit.formats.event_order import find_disorder
 from gateway_provider_bedrock.converse import CONVERSE
 from gateway_provider_cohere.chat import CHAT as COHERE
@@ -39,9 +55,9 @@ def recorded(folder: str, path: str) -> Samples:
     """Some of a vendor's recorded answers that came to their proper end."""
     found = [item for item in items(folder) if path in item["endpoint"]]
     good = [item for item in found if item["response_status"] == 200 and is_whole(item)]
-    asked = [question(item) for item in good]
+    received = [question(item) for item in good]
     return Samples(
-        requests=[body for body in asked if body is not None and len(body) < SHORT][:3],
+        requests=[body for body in received if body is not None and len(body) < SHORT][:3],
         replies=[answer(item) for item in good if not item["stream"]][:MOST],
         streams=[answer(item) for item in good if item["stream"]][:MOST],
         errors=[
@@ -69,7 +85,7 @@ FORMATS: dict[str, tuple[WireFormat, Samples | None]] = {
 CASES = [
     pytest.param(case, id=f"{name}: {case}")
     for name, (wire, samples) in FORMATS.items()
-    for case in format_cases(wire, samples)
+    for case in format_cases(wire, samples, bodies=BODIES if name == "openai-completions" else None)
 ]
 
 
@@ -78,7 +94,7 @@ def test_a_bundled_format_keeps_the_law(case: FormatCase) -> None:
     case.check()
 
 
-def told(wire: WireFormat, law: str) -> str | None:
+def reported(wire: WireFormat, law: str) -> str | None:
     """What a format's author reads about one law; ``None`` when it is kept."""
     cases = format_cases(wire, examples=12, simplify=False)
     try:
@@ -95,9 +111,9 @@ def test_a_wrapped_format_without_a_bug_breaks_no_law(wire: WireFormat) -> None:
 
 
 def test_deliberate_bugs_break_the_law_that_is_about_them() -> None:
-    broken = {name: told(bug.spoil(bug.wire), bug.law) for name, bug in BUGS.items()}
+    broken = {name: reported(bug.spoil(bug.wire), bug.law) for name, bug in BUGS.items()}
 
-    missed = [name for name, said in broken.items() if said is None]
+    missed = [name for name, written in broken.items() if written is None]
     assert len(BUGS) >= 20
     assert missed == []
 
@@ -106,7 +122,11 @@ def test_no_law_is_idle() -> None:
     """Each law, or one of its features, is broken by a bug here or by a test below."""
     broken = {bug.law.partition(":")[0] for bug in BUGS.values()}
 
-    idle = {law.id.partition(":")[0] for law in LAWS} - broken
+    # Those of marks, of what is shown and asked and of conduct are broken by the planted bugs
+    # (test_planted_bugs.py), as are those that read bodies again and compare answers and errors.
+    planted = (agreement, asked, conduct, error_bodies, marks, read_again, shown, stream_conduct)
+    others = {law.id for module in planted for law in module.LAWS}
+    idle = {law.id.partition(":")[0] for law in LAWS if law.id not in others} - broken
     assert {name for name in idle if not name.endswith("/recorded")} == {
         "code/public-door",
         "code/pure",
@@ -116,10 +136,10 @@ def test_no_law_is_idle() -> None:
 def test_a_broken_law_says_what_is_wrong_and_what_to_do() -> None:
     bug = BUGS["Retry-After lost"]
 
-    said = told(bug.spoil(bug.wire), bug.law)
+    written = reported(bug.spoil(bug.wire), bug.law)
 
-    assert said is not None
-    assert said.startswith(
+    assert written is not None
+    assert written.startswith(
         "openai breaks a law: a vendor's Retry-After is lost; "
         "take it with gateway_formats.hints.retry_after(headers)."
     )
@@ -128,10 +148,10 @@ def test_a_broken_law_says_what_is_wrong_and_what_to_do() -> None:
 def test_an_exception_that_escapes_is_named() -> None:
     bug = BUGS["whole reader raises at rubbish"]
 
-    said = told(bug.spoil(bug.wire), bug.law)
+    written = reported(bug.spoil(bug.wire), bug.law)
 
-    assert said is not None
-    assert "KeyError escaped" in said
+    assert written is not None
+    assert "KeyError escaped" in written
 
 
 def in_a_module(monkeypatch: pytest.MonkeyPatch, **held: Any) -> WireFormat:
@@ -151,10 +171,10 @@ def in_a_module(monkeypatch: pytest.MonkeyPatch, **held: Any) -> WireFormat:
 def test_a_way_out_in_a_formats_module_is_told(
     monkeypatch: pytest.MonkeyPatch, held: object
 ) -> None:
-    said = told(in_a_module(monkeypatch, way_out=held), "code/pure")
+    written = reported(in_a_module(monkeypatch, way_out=held), "code/pure")
 
-    assert said is not None
-    assert "acme_format holds ['way_out']" in said
+    assert written is not None
+    assert "acme_format holds ['way_out']" in written
 
 
 @pytest.mark.parametrize(
@@ -165,9 +185,9 @@ def test_a_way_out_in_a_formats_module_is_told(
 def test_only_what_the_kernel_shows_may_be_taken(
     monkeypatch: pytest.MonkeyPatch, held: object
 ) -> None:
-    said = told(in_a_module(monkeypatch, taken=held), "code/public-door")
+    written = reported(in_a_module(monkeypatch, taken=held), "code/public-door")
 
-    assert (said is None) == (held is Intake)
+    assert (written is None) == (held is Intake)
 
 
 def test_cases_have_ids_of_their_own_that_can_be_read() -> None:
@@ -181,7 +201,8 @@ def test_only_laws_that_a_format_can_keep_are_its_cases() -> None:
     vendors = {str(case) for case in format_cases(COHERE)}
     clients = {str(case) for case in format_cases(COMPLETIONS)}
 
-    assert "relays/identity" in vendors - clients
+    assert "relays/identity" not in vendors | clients
+    assert "requests/carries: turns" in vendors - clients
     assert "streams/grammar" in clients - vendors
     assert "requests/written-and-read" not in vendors | clients
 
@@ -215,7 +236,7 @@ def test_a_stream_that_goes_on_after_its_failure_is_out_of_order() -> None:
 def test_a_stream_that_breaks_off_after_its_first_words_is_no_whole_one(law: str) -> None:
     bugs = [bug for name, bug in BUGS.items() if bug.law == law and "broke off" in name]
 
-    [said] = [told(bug.spoil(bug.wire), law) for bug in bugs]
+    [written] = [reported(bug.spoil(bug.wire), law) for bug in bugs]
 
-    assert said is not None
-    assert re.search(r"cut at byte \d+ of \d+", said)
+    assert written is not None
+    assert re.search(r"cut at byte \d+ of \d+", written)

@@ -13,6 +13,8 @@ PLUGIN = '''"""Jobs: a vendor that exists only in tests.
 API reference: https://docs.jobs.example/api
 """
 
+from urllib.parse import quote
+
 from gateway_core import Auth, Kind, Model, ProviderSpec, Service, UpstreamError, hookimpl
 from gateway_providers.services import Again, JsonService
 
@@ -20,6 +22,7 @@ GATEWAY_PROTOCOL = 1
 
 
 def write(question):
+    question.lose_all_but("prompt")
     return {"prompt": question.members["prompt"], "model": question.target.model.id}
 
 
@@ -27,11 +30,12 @@ def read(question, answer):
     if "url" in answer:
         return {"created": 1, "data": [{"url": answer["url"]}]}
     if answer["state"] == "failed":
-        raise UpstreamError("no colours")
-    return POLL
+        raise UpstreamError(str(answer.get("reason") or "no colours"))
+    if answer["state"] not in ("queued", "running"):
+        raise UpstreamError(f"The job is {answer['state']}")
+    return Again(path=f"/jobs/{quote(answer['id'], safe='')}")
 
 
-POLL = Again(path="/jobs/1")
 JOBS = ProviderSpec(
     id="NAME",
     name="Jobs",
@@ -58,12 +62,13 @@ SAMPLE = {
 }
 BUGS = {
     "sound": ("", ""),
-    "elsewhere": ('path="/jobs/1"', 'path="https://api.other.example/jobs/1"'),
-    "impatient": ("    return POLL", '    return {"created": 1, "data": []}'),
+    "elsewhere": ('path=f"/jobs/', 'path=f"https://api.other.example/jobs/'),
+    "impatient": ("    return Again(", '    return {"created": 1, "data": []} or dict('),
     "blind": ('if answer["state"] == "failed"', 'if answer["state"] != "done"'),
     "careless": (
-        'POLL = Again(path="/jobs/1")',
-        'POLL = Again(path="https://p.example/1?key=sk-kit-0123456789abcdef", is_public=True)',
+        "    return Again(",
+        '    key = "sk-kit-0123456789abcdef"\n'
+        '    return Again(path=f"https://p.example/1?key={key}", is_public=True) or dict(',
     ),
 }
 

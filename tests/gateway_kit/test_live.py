@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from gateway_kit.mock_vendor import CONTENTS, DialectScript, MockVendor
+from gateway_kit.providers.conformance_options import ConformanceOptions
 from gateway_kit.results import check, find
-from gateway_kit.results.conformance_options import ConformanceOptions
 
-from gateway_core.plugins.tiers import Tier
+from gateway_administration.plugins.tiers import Tier
 
 PLUGIN = '''"""Near: a vendor on this machine.
 
@@ -77,6 +77,7 @@ def ran(folder: Path, *options: str) -> str:
         cwd=folder,
         env={
             "PATH": os.environ["PATH"],
+            "PYTEST_ADDOPTS": os.environ["PYTEST_ADDOPTS"],
             "PYTHONPATH": os.pathsep.join([str(folder), str(Path(__file__).parents[2])]),
             "NEAR_API_KEY": KEY,
         },
@@ -91,21 +92,21 @@ def test_with_live_and_a_key_the_vendor_is_asked_whole_and_streamed(tmp_path: Pa
     with vendor(DialectScript()) as served:
         write(tmp_path, served)
 
-        said = ran(tmp_path, "--live")
+        written = ran(tmp_path, "--live")
 
-    assert "2 passed" in said, said
-    assert [asked.json()["stream"] for asked in served.asked] == [False, True]
-    assert {asked.headers["authorization"] for asked in served.asked} == {f"Bearer {KEY}"}
+    assert "2 passed" in written, written
+    assert [received.json()["stream"] for received in served.received] == [False, True]
+    assert {received.headers["authorization"] for received in served.received} == {f"Bearer {KEY}"}
 
 
 def test_without_live_the_vendor_is_left_alone(tmp_path: Path) -> None:
     with vendor(DialectScript()) as served:
         write(tmp_path, served)
 
-        said = ran(tmp_path)
+        written = ran(tmp_path)
 
-    assert "asks the vendor only with --live" in said, said
-    assert served.asked == []
+    assert "asks the vendor only with --live" in written, written
+    assert served.received == []
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_a_vendor_that_refuses_costs_the_highest_tier_alone(importable: Path) ->
 
         results = check(find("gateway_provider_near"), options=UNASKED, live=True)
 
-    told = [failure.message for failure in results.failures]
-    assert [message for message in told if "Incorrect API key" not in message] == []
+    reported = [failure.message for failure in results.failures]
+    assert [message for message in reported if "Incorrect API key" not in message] == []
     assert (len(results.failures), results.live) == (2, False)
     assert {failure.tier for failure in results.failures} == {Tier.PLATINUM}

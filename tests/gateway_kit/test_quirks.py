@@ -110,10 +110,10 @@ def replay(suite: ProviderSuite, wire: str, item: Item) -> Case:
     async def run(bench: ProviderHarness) -> None:
         wanted = plain_readers.read(wire, answer(item), stream=stream)
         for route in two_ways(subject):
-            asked = build_request(subject, route, stream=stream, tools=bool(wanted.calls))
+            received = build_request(subject, route, stream=stream, tools=bool(wanted.calls))
             scene = MockAnswer(dialect=route.dialect, stream=stream)
-            said = await bench.ask(asked, scene.response([answer(item)]))
-            found = read_answer(subject, route, said, stream=stream)
+            written = await bench.ask(received, scene.response([answer(item)]))
+            found = read_answer(subject, route, written, stream=stream)
             assert (found.text, list(found.calls)) == (wanted.text, wanted.calls), str(route)
 
     return Case(name=named(item), advice="Read it.", run=run)

@@ -12,8 +12,8 @@ from gateway_kit.results.outcome import reached_tier
 from gateway_kit.results.records import build_document
 from seeded_bugs import SOUND as PROVIDER
 
+from gateway_administration.plugins.tiers import Tier, recorded
 from gateway_core.plugins.files import PluginFolder, digest_of
-from gateway_core.plugins.tiers import Tier, recorded
 
 BRONZE, SILVER, GOLD = Tier.BRONZE, Tier.SILVER, Tier.GOLD
 ALL = (BRONZE, SILVER, GOLD)
@@ -56,8 +56,8 @@ def test_a_tier_is_reached_when_nothing_below_or_in_it_fails(
 
 
 def test_a_plugin_of_several_roles_gets_the_cases_of_each(home: Path) -> None:
-    told = f'CONFORMANCE = {{"answers_itself": ["acme"]}}\n{_hooks_of(provider())}'
-    (home / "acme_both.py").write_text(f"{EXTENSION}\n\n{told}")
+    reported = f'CONFORMANCE = {{"answers_itself": ["acme"]}}\n{_hooks_of(provider())}'
+    (home / "acme_both.py").write_text(f"{EXTENSION}\n\n{reported}")
     named: list[str] = []
 
     check(find("acme_both"), progress=lambda *now: named.append(now[2]))
@@ -83,13 +83,13 @@ def _hooks_of(text: str) -> str:
 
 def test_progress_tells_each_case_before_it_runs_and_the_end(home: Path) -> None:
     (home / "acme_one.py").write_text(EXTENSION)
-    told: list[tuple[int, int, str]] = []
+    reported: list[tuple[int, int, str]] = []
 
-    results = check(find("acme_one"), progress=lambda *now: told.append(now))
+    results = check(find("acme_one"), progress=lambda *now: reported.append(now))
 
-    assert [done for done, _, _ in told] == list(range(results.cases + 1))
-    assert {of for _, of, _ in told} == {results.cases}
-    assert all(name for _, _, name in told[:-1])
+    assert [done for done, _, _ in reported] == list(range(results.cases + 1))
+    assert {of for _, of, _ in reported} == {results.cases}
+    assert all(name for _, _, name in reported[:-1])
 
 
 @pytest.mark.parametrize("name", ["acme-file", "acme.v2", "acme file", "acmé"])
@@ -154,7 +154,7 @@ ENTRY = '[project.entry-points.model_gateway]\nacme = "gateway_acme"\n'
 
 
 @pytest.mark.parametrize(
-    ("project", "told"),
+    ("project", "reported"),
     [
         (b"project = 3\n", "holds neither a package nor"),
         (b"[project]\nentry-points = 3\n", "holds neither a package nor"),
@@ -165,11 +165,11 @@ ENTRY = '[project.entry-points.model_gateway]\nacme = "gateway_acme"\n'
     ],
 )
 def test_a_project_that_is_spelled_wrongly_is_told(
-    tmp_path: Path, project: bytes, told: str
+    tmp_path: Path, project: bytes, reported: str
 ) -> None:
     (tmp_path / "pyproject.toml").write_bytes(project)
 
-    with pytest.raises(NotFound, match=told):
+    with pytest.raises(NotFound, match=reported):
         find(str(tmp_path))
 
 
@@ -180,7 +180,7 @@ def test_a_plugin_may_say_what_its_cases_need(home: Path) -> None:
     results = check(find("acme_told"))
 
     assert not any("openai-to-openai" in failure.case for failure in results.failures)
-    assert results.cases < 150
+    assert results.cases < 220
 
 
 def results(tier: Tier, *, digest: str = "d", live: bool = False) -> Results:
@@ -252,7 +252,9 @@ def test_what_the_gateway_refuses_of_a_format_is_a_failure(home: Path) -> None:
 
     results = check(find("acme_clashing"))
 
-    told = [failure for failure in results.failures if failure.case == "acme_clashing: accepted"]
-    assert [failure.tier for failure in told] == [BRONZE]
-    assert "the path /v1/messages is served by format" in told[0].message
+    reported = [
+        failure for failure in results.failures if failure.case == "acme_clashing: accepted"
+    ]
+    assert [failure.tier for failure in reported] == [BRONZE]
+    assert "the path /v1/messages is served by format" in reported[0].message
     assert results.tier is Tier.FAILING

@@ -25,10 +25,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from gateway_administration.plugins.tiers import Tier
 from gateway_core import Model, ProviderSpec, WireFormat, hookimpl
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
-from gateway_core.plugins.tiers import Tier
 
 ROOT = Path(__file__).parents[2]
 SHORTEST, LONGEST = "a", "acme-" + "x" * (LONGEST_NAME - 5)
@@ -91,7 +91,7 @@ def test_a_new_provider_passes_the_kit_in_every_format(home: Path, wire: str) ->
     find(str(written(home, order)))
     suite = ProviderSuite((order.module,), thorough=False, every_client=False)
 
-    failures = [told for case in suite.cases() if (told := suite.run(case, home / "kit"))]
+    failures = [reported for case in suite.cases() if (reported := suite.run(case, home / "kit"))]
     suite.close()
 
     assert failures == []
@@ -118,7 +118,7 @@ def test_a_vendor_of_a_new_format_can_be_called_in_every_other_one(home: Path) -
             return [spec]
 
     suite = ProviderSuite((Spoken(),), thorough=False)
-    failures = [told for case in suite.cases() if (told := suite.run(case, home / "kit"))]
+    failures = [reported for case in suite.cases() if (reported := suite.run(case, home / "kit"))]
     suite.close()
 
     assert failures == []
@@ -145,8 +145,8 @@ def test_everything_that_is_written_is_in_the_usual_form(tmp_path: Path) -> None
 
     for form, more in (("packages", ()), ("files", ("--isolated", "--line-length", "100"))):
         for tool in (("format", "--check"), ("check",)):
-            said = ran(tmp_path / form, "ruff", *tool, "--no-cache", "--quiet", *more, ".")
-            assert said == ""
+            produced = ran(tmp_path / form, "ruff", *tool, "--no-cache", "--quiet", *more, ".")
+            assert produced == ""
 
 
 def test_everything_that_is_written_is_typed(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_everything_that_is_written_is_typed(tmp_path: Path) -> None:
 def test_what_a_package_says_of_itself_can_be_published(tmp_path: Path, kind: str) -> None:
     place = written(tmp_path, PluginDescription(kind=kind, name="acme-2"))
 
-    said = tomllib.loads((place / "pyproject.toml").read_text())
-    project = said["project"]
+    produced = tomllib.loads((place / "pyproject.toml").read_text())
+    project = produced["project"]
 
     assert project["name"] == f"model-gateway-{kind}-acme-2"
     assert re.fullmatch(r"\d+\.\d+\.\d+", project["version"])
@@ -175,8 +175,8 @@ def test_what_a_package_says_of_itself_can_be_published(tmp_path: Path, kind: st
     # An expression takes the place of the classifiers for licences.
     assert project["license"] == "MIT"
     assert not [each for each in project["classifiers"] if each.startswith("License")]
-    assert "model-gateway[kit]" in said["dependency-groups"]["dev"]
-    (module,) = said["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert "model-gateway[kit]" in produced["dependency-groups"]["dev"]
+    (module,) = produced["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     assert list(project["entry-points"]["model_gateway"].values()) == [module]
     assert (place / module / "py.typed").is_file()
 
@@ -194,10 +194,10 @@ def test_a_package_is_developed_with_the_format_that_its_tests_need(kind: str) -
     wanted = spoken if kind == "provider" else {"openai": spoken["openai"]}
 
     for wire, distribution in wanted.items():
-        said = tomllib.loads(
+        produced = tomllib.loads(
             files_of(PluginDescription(kind=kind, name="acme", wire=wire))["pyproject.toml"]
         )
-        beside = [each for each in said["dependency-groups"]["dev"] if "-format-" in each]
+        beside = [each for each in produced["dependency-groups"]["dev"] if "-format-" in each]
         assert beside == ([] if kind == "format" else [distribution])
 
 
@@ -317,10 +317,11 @@ def test_every_template_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (("provider", "openai"), "openai comes with the gateway"),
-        (("extension", "dashboard"), "dashboard is a plugin of model-gateway"),
+        (("extension", "dashboard"), "dashboard comes with the gateway"),
+        (("extension", "batches"), "batches is a plugin of model-gateway"),
         (("format", "bedrock"), "Plugin bedrock has a format bedrock"),
         (("provider", "glm-cn"), "Plugin glm has a provider glm-cn"),
         (("provider", "plugin-x"), "PLUGIN_X_API_KEY is the gateway's own variable"),
@@ -340,12 +341,12 @@ def test_every_template_is_used() -> None:
     ],
 )
 def test_a_wish_that_cannot_be_met_is_told_and_nothing_is_written(
-    tmp_path: Path, arguments: tuple[str, ...], told: str
+    tmp_path: Path, arguments: tuple[str, ...], reported: str
 ) -> None:
     result = CliRunner().invoke(new_command, [*arguments, "--into", str(tmp_path)])
 
     assert result.exit_code != 0
-    assert told in result.output
+    assert reported in result.output
     assert list(tmp_path.iterdir()) == []
 
 

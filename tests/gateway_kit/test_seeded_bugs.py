@@ -44,10 +44,10 @@ def test_every_bug_is_found(suite: ProviderSuite, tmp_path: Path) -> None:
 
 
 def test_a_failure_says_what_to_do(suite: ProviderSuite, tmp_path: Path) -> None:
-    asked = "openai-to-openai-whole: key"
-    [told] = [each for each in failures(suite, "key_in_query", tmp_path) if asked in each]
+    received = "openai-to-openai-whole: key"
+    [reported] = [each for each in failures(suite, "key_in_query", tmp_path) if received in each]
 
-    assert told == (
+    assert reported == (
         "sample-key-in-query: openai-to-openai-whole: key: Show the account's key in exactly one "
         "header, and nothing that the client sent. Seen: the key is in authorization, the address"
     )

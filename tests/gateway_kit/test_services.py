@@ -43,8 +43,8 @@ def test_a_sound_service_of_every_kind_passes(suite: ProviderSuite, tmp_path: Pa
 def test_every_kind_that_can_be_asked_has_cases(suite: ProviderSuite) -> None:
     names = [case.name for case in suite.cases_of(module_of("sound"))]
 
-    asked = {kind for kind in Kind if any(f": {kind}: " in name for name in names)}
-    assert asked == set(Kind) - SOCKETS - {Kind.LLM}
+    received = {kind for kind in Kind if any(f": {kind}: " in name for name in names)}
+    assert received == set(Kind) - SOCKETS - {Kind.LLM}
 
 
 def test_every_bug_in_a_service_is_found(suite: ProviderSuite, tmp_path: Path) -> None:

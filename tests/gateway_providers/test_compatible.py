@@ -19,11 +19,11 @@ def test_the_usual_is_filled_in() -> None:
 
 
 def test_what_is_said_stays() -> None:
-    said = Auth(header="api-key", scheme="raw")
+    written = Auth(header="api-key", scheme="raw")
 
-    spec = acme(base_url=BASE, auth=said, models_url="https://acme.example/list")
+    spec = acme(base_url=BASE, auth=written, models_url="https://acme.example/list")
 
-    assert (spec.auth, spec.models_url) == (said, "https://acme.example/list")
+    assert (spec.auth, spec.models_url) == (written, "https://acme.example/list")
 
 
 def test_whether_a_key_is_needed_says_nothing_of_how_it_rides() -> None:

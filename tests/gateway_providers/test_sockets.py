@@ -32,12 +32,12 @@ RESPONSE = {
 }
 
 
-def told(reader, **event):
+def reported(reader, **event):
     return reader.read_vendor(json.dumps(event))
 
 
 def test_a_response_is_counted_when_it_is_done():
-    spent = told(RealtimeReader({}), **RESPONSE).spent
+    spent = reported(RealtimeReader({}), **RESPONSE).spent
 
     assert spent.id == "resp_1"
     assert spent.usage == Usage(input_tokens=127, output_tokens=148, cached_tokens=64)
@@ -47,7 +47,7 @@ def test_responses_that_are_asked_for_and_others_begin():
     reader = RealtimeReader({})
 
     assert reader.read_client('{"type":"response.create"}').begins == "asked"
-    assert told(reader, type="response.created", response={"id": "r"}).begins == "running"
+    assert reported(reader, type="response.created", response={"id": "r"}).begins == "running"
     assert reader.read_client('{"type":"session.update"}') == SocketEvent()
 
 
@@ -64,14 +64,14 @@ def test_what_cannot_be_read_means_nothing(message):
 def test_a_response_without_usage_counts_as_one_of_nothing():
     event = {"type": "response.done", "response": {"id": "r", "usage": None}}
 
-    assert told(RealtimeReader({}), **event).spent.usage == Usage()
+    assert reported(RealtimeReader({}), **event).spent.usage == Usage()
 
 
 def test_a_response_that_breaks_off_is_estimated():
     reader = RealtimeReader({})
-    told(reader, type="response.created", response={"id": "r"})
-    told(reader, type="response.output_text.delta", delta="x" * 40)
-    told(reader, type="response.output_audio.delta", delta="A" * 64_000)
+    reported(reader, type="response.created", response={"id": "r"})
+    reported(reader, type="response.output_text.delta", delta="x" * 40)
+    reported(reader, type="response.output_audio.delta", delta="A" * 64_000)
 
     spent = reader.close()
 
@@ -100,8 +100,8 @@ def test_a_transcription_is_counted_by_what_its_model_reports(usage, counted):
         "usage": usage,
     }
 
-    assert told(reader, type="input_audio_buffer.committed").begins == "running"
-    assert told(reader, **event).spent.usage == counted
+    assert reported(reader, type="input_audio_buffer.committed").begins == "running"
+    assert reported(reader, **event).spent.usage == counted
 
 
 def test_audio_is_counted_in_slices():

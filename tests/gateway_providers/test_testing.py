@@ -98,7 +98,7 @@ def test_variables_are_told_that_are_misspelled_or_read_twice() -> None:
     assert len(list(variable_faults(spec))) == 3
 
 
-def asked(**changes: Any) -> UpstreamRequest:
+def received(**changes: Any) -> UpstreamRequest:
     usual = {
         "url": "https://acme.example/chat",
         "headers": {"authorization": "Bearer s3cret"},
@@ -109,7 +109,7 @@ def asked(**changes: Any) -> UpstreamRequest:
 
 @pytest.mark.parametrize(
     "request_",
-    [asked(), asked(url="https://acme.example/models/a%2Fm-1:chat", body=b"{}")],
+    [received(), received(url="https://acme.example/models/a%2Fm-1:chat", body=b"{}")],
     ids=["model in the body", "model in the path"],
 )
 def test_a_call_that_is_as_it_should_be_is_without_fault(request_: UpstreamRequest) -> None:
@@ -119,12 +119,12 @@ def test_a_call_that_is_as_it_should_be_is_without_fault(request_: UpstreamReque
 @pytest.mark.parametrize(
     "request_",
     [
-        asked(headers={}),
-        asked(headers={"authorization": "Bearer s3cret", "x-api-key": "s3cret"}),
-        asked(headers={"Authorization": "Bearer s3cret"}),
-        asked(url="https://acme.example/chat?key=s3cret"),
-        asked(body=b'{"model":"m-1","key":"s3cret"}'),
-        asked(body=b'{"model":"acme/m-1"}'),
+        received(headers={}),
+        received(headers={"authorization": "Bearer s3cret", "x-api-key": "s3cret"}),
+        received(headers={"Authorization": "Bearer s3cret"}),
+        received(url="https://acme.example/chat?key=s3cret"),
+        received(body=b'{"model":"m-1","key":"s3cret"}'),
+        received(body=b'{"model":"acme/m-1"}'),
     ],
     ids=["no key", "two keys", "upper case", "key in the URL", "key in the body", "wrong model"],
 )

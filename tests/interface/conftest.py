@@ -5,11 +5,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from own_stores import own_stores
 from served_gateway import Served
 
+from gateway_administration.stores.combos import ComboChange
 from gateway_core.pipeline import fast_path
 from gateway_core.pipeline.fast_path.driver import Driver
-from gateway_core.storage.stores.combos import ComboChange
 from gateway_core.storage.stores.connection import NewConnection
 
 
@@ -44,7 +45,7 @@ def add_combo() -> Callable[..., None]:
         async def work() -> None:
             core = here.gateway.core
             change = ComboChange(name=name, models=models, members=members)
-            await core.stores.combos.create(change)
+            await own_stores(core).combos.create(change)
             if strategy:
                 await core.stores.settings.patch({"comboStrategies": {name: strategy}})
             await core.refresh()

@@ -8,13 +8,13 @@ import pytest
 from admin_gateway import REPLY, AdminGateway, opened
 from caller_kinds import SECRET
 from credentials import AWAY, FORGED, address, credentials, operations
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from unnormalized_requests import Answer, call_app, raw_request, send_raw
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 from gateway_core.identity.access import RULES, Access
 
 pytestmark = pytest.mark.anyio
@@ -157,8 +157,8 @@ async def test_trace_is_refused(admin: AdminGateway) -> None:
             assert b"gateway-cli" not in answer.body
 
 
-def answer_of(asked: Asked) -> Said:
-    return Said((REPLY,))
+def answer_of(received: ReceivedRequest) -> MockResponse:
+    return MockResponse((REPLY,))
 
 
 @pytest.fixture(scope="module", params=LOOPS)
@@ -170,7 +170,9 @@ def here(
         yield running
 
 
-def asked(here: Served, target: str, *lines: str, method: str = "GET", body: bytes = b"") -> Answer:
+def received(
+    here: Served, target: str, *lines: str, method: str = "GET", body: bytes = b""
+) -> Answer:
     """Send a request over a socket, with the right host name."""
     host = here.url.removeprefix("http://")
     wire = raw_request(target.encode("latin-1"), f"Host: {host}", *lines, method=method, body=body)
@@ -185,7 +187,7 @@ def test_other_spellings_over_a_socket(here: Served) -> None:
     for path in ("/api/settings", "/api/keys", "/api/providers"):
         for target in aliases(path):
             if " " not in target:
-                assert asked(here, target, FAR).status in REFUSED | {0}, target
+                assert received(here, target, FAR).status in REFUSED | {0}, target
 
 
 @pytest.mark.parametrize(
@@ -194,7 +196,7 @@ def test_other_spellings_over_a_socket(here: Served) -> None:
 )
 def test_under_api_a_malformed_path_is_refused_as_json(here: Served, target: str) -> None:
     for lines in ([FAR], [token(here)], [FAR, "X-Api-Key: sk-unknown00"]):
-        answer = asked(here, target, *lines)
+        answer = received(here, target, *lines)
         assert answer.status == 401
         assert json.loads(answer.body)["error"] == "Unauthorized"
         assert answer.headers["content-type"] == "application/json"
@@ -202,22 +204,22 @@ def test_under_api_a_malformed_path_is_refused_as_json(here: Served, target: str
 
 @pytest.mark.parametrize("target", ["//api/keys", "/v1/../api/keys", "/v1/%zz", "/v1/a%5cb"])
 def test_elsewhere_a_malformed_path_is_a_bad_request(here: Served, target: str) -> None:
-    assert asked(here, target, token(here)).status == 400
+    assert received(here, target, token(here)).status == 400
 
 
 @pytest.mark.parametrize("target", ["*", "127.0.0.1:80", "api/settings", "?"])
 def test_a_target_that_is_no_path_is_refused(here: Served, target: str) -> None:
-    assert asked(here, target, token(here)).status in (0, 400)
+    assert received(here, target, token(here)).status in (0, 400)
 
 
 def test_of_an_absolute_url_only_the_path_is_used(here: Served) -> None:
     for address_ in ("http://evil.example/api/settings", f"{here.url}/api/settings"):
-        assert asked(here, address_, FAR).status in (400, 401)
+        assert received(here, address_, FAR).status in (400, 401)
 
 
 def test_a_target_has_a_maximum_length(here: Served) -> None:
-    assert asked(here, "/v1/models?" + "a" * 9000, token(here)).status in (400, 414)
-    assert asked(here, "/v1/models?" + "a" * 4000, token(here)).status == 200
+    assert received(here, "/v1/models?" + "a" * 9000, token(here)).status in (400, 414)
+    assert received(here, "/v1/models?" + "a" * 4000, token(here)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -241,8 +243,8 @@ def test_there_is_exactly_one_host(here: Served, lines: list[str]) -> None:
 
 def test_head_and_options_have_no_body(here: Served) -> None:
     for path in ("/api/settings", "/api/combos", "/v1/models", "/v1/chat/completions"):
-        head = asked(here, path, token(here), method="HEAD")
-        options = asked(here, path, token(here), method="OPTIONS")
+        head = received(here, path, token(here), method="HEAD")
+        options = received(here, path, token(here), method="OPTIONS")
         assert (head.status, head.body) == (200, b"")
         assert (options.status, options.body) == (204, b"")
         assert "allow" in options.headers
@@ -253,15 +255,15 @@ def test_head_and_options_have_no_body(here: Served) -> None:
 @pytest.mark.parametrize("method", ["TRACE", "PROPFIND", "get", "DELETE", "X"])
 def test_other_methods_are_refused(here: Served, method: str) -> None:
     for path in ("/api/settings", "/v1/models", "/v1/chat/completions"):
-        near = asked(here, path, token(here), method=method)
-        far = asked(here, path, FAR, method=method)
+        near = received(here, path, token(here), method=method)
+        far = received(here, path, FAR, method=method)
         assert near.status in (0, 400, 405) or method == "get"
         assert far.status in (0, 400, 401, 405)
         assert b"x-gateway-cli-token" not in near.body.lower()
 
 
 def test_a_method_cannot_be_overridden(here: Served) -> None:
-    made = asked(
+    made = received(
         *(here, "/api/combos", token(here), "Content-Type: application/json"),
         method="POST",
         body=b'{"name": "kept", "models": ["v-openai/m"]}',
@@ -270,8 +272,8 @@ def test_a_method_cannot_be_overridden(here: Served) -> None:
     override = "X-HTTP-Method-Override: DELETE"
 
     for target in (f"/api/combos/{identity}", f"/api/combos/{identity}?_method=DELETE"):
-        asked(here, target, token(here), override, "X-Method-Override: DELETE")
-        answer = asked(here, f"/api/combos/{identity}", token(here))
+        received(here, target, token(here), override, "X-Method-Override: DELETE")
+        answer = received(here, f"/api/combos/{identity}", token(here))
         assert json.loads(answer.body)["name"] == "kept"
 
 
@@ -281,7 +283,7 @@ def test_no_response_is_readable_across_origins(here: Served, origin: str, metho
     preflight = ["Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-api-key"]
     for path in ("/api/settings", "/api/keys", "/v1/models", "/v1/chat/completions", "/nowhere"):
         for more in ([], [token(here)], ["Cookie: auth_token=x"]):
-            answer = asked(here, path, f"Origin: {origin}", *preflight, *more, method=method)
+            answer = received(here, path, f"Origin: {origin}", *preflight, *more, method=method)
             if method == "OPTIONS" and path.startswith("/v1/"):
                 # What may be asked is no secret; what is answered then needs a key to be read.
                 assert (answer.status, answer.body) == (204, b"")
@@ -293,7 +295,7 @@ def test_no_response_is_readable_across_origins(here: Served, origin: str, metho
 
 def test_only_the_manifest_is_readable_across_origins(here: Served) -> None:
     for path in ("/v1/provider-plugin-manifest", "/api/v1/provider-plugin-manifest"):
-        answer = asked(here, path, "Origin: https://evil.example", FAR)
+        answer = received(here, path, "Origin: https://evil.example", FAR)
         assert answer.status == 200
         assert answer.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in answer.headers
@@ -312,16 +314,16 @@ def test_only_the_manifest_is_readable_across_origins(here: Served) -> None:
 )
 def test_forged_headers_have_no_effect(here: Served, forged: list[str]) -> None:
     for path, method in (("/v1/models", "GET"), ("/api/keys", "GET"), ("/api/settings", "PATCH")):
-        plain = asked(here, path, FAR, method=method)
-        helped = asked(here, path, *forged, FAR, method=method)
+        plain = received(here, path, FAR, method=method)
+        helped = received(here, path, *forged, FAR, method=method)
         assert (plain.status, helped.status) == (401, 401)
         assert json.loads(plain.body)["error"] == json.loads(helped.body)["error"]
 
 
 @pytest.mark.parametrize("lines", [["X-Gateway-Via-Proxy: 1"], ["x_gateway_via_proxy: 0"]])
 def test_a_request_with_proxy_headers_is_not_local(here: Served, lines: list[str]) -> None:
-    assert asked(here, "/v1/models").status == 200
-    assert asked(here, "/v1/models", *lines).status == 401
+    assert received(here, "/v1/models").status == 200
+    assert received(here, "/v1/models", *lines).status == 401
 
 
 def test_ids_are_the_gateways_own(here: Served) -> None:
@@ -333,7 +335,7 @@ def test_ids_are_the_gateways_own(here: Served) -> None:
         *(("/v1/chat/completions", "POST"), ("/v1/chat/completions", "OPTIONS")),
         *(("/api/settings", "OPTIONS"), ("/api/settings", "DELETE")),
     ):
-        answer = asked(here, path, f"X-Request-Id: {mine}", token(here), method=method)
+        answer = received(here, path, f"X-Request-Id: {mine}", token(here), method=method)
         seen.add(answer.headers["x-request-id"])
 
     assert len(seen) == 11

@@ -44,10 +44,10 @@ def stranger() -> Iterator[tuple[int, list[bytes]]]:
         thread.join(10)
 
 
-Told = subprocess.CompletedProcess[str]
+Reported = subprocess.CompletedProcess[str]
 
 
-def command(data_dir: Path, words: list[str], **variables: str) -> Told:
+def command(data_dir: Path, words: list[str], **variables: str) -> Reported:
     environment = {**os.environ, "DATA_DIR": str(data_dir), **variables}
     return subprocess.run(
         [COMMAND, *words], env=environment, capture_output=True, text=True, timeout=30

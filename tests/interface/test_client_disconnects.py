@@ -6,11 +6,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from keyed_vendors import GOOD, JSON, Add, keyed, line
 from served_gateway import serve_gateway
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 
 
 @pytest.mark.parametrize("server", LOOPS)
@@ -19,9 +19,9 @@ def test_a_client_disconnect_closes_the_vendor_connection(
     tmp_path: Path, add_account: Add, server: str, when: str
 ) -> None:
     slow = (
-        Said((GOOD,), delay=30)
+        MockResponse((GOOD,), delay=30)
         if when == "before"
-        else Said.stream(
+        else MockResponse.stream(
             *(line(str(n)) for n in range(1000)), pause=0.05, content_type="application/x-ndjson"
         )
     )
@@ -52,7 +52,7 @@ def test_a_client_disconnect_closes_the_vendor_connection(
 def test_the_first_bytes_reach_the_client_before_the_vendor_sends_the_last(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
-    endless = Said.stream(line("early"), hang=True, content_type="application/x-ndjson")
+    endless = MockResponse.stream(line("early"), hang=True, content_type="application/x-ndjson")
 
     with serve_gateway(tmp_path, {"acme": lambda _: endless}, specs=keyed) as here:
         add_account(here, "acme", "k")

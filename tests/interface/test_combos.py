@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import msgspec
 import pytest
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from keyed_vendors import GOOD, Add, ask, keyed, keys, line
 from served_gateway import serve_gateway
 
@@ -19,8 +19,10 @@ END = line("", done=True, done_reason="stop", prompt_eval_count=3, eval_count=2)
 def test_a_stream_that_breaks_off_ends_in_an_error_without_another_attempt(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
-    broken = Said.stream(line("one"), line("two"), cut=True, content_type="application/x-ndjson")
-    scripts = {"acme": lambda _: broken, "spare": lambda _: Said((GOOD,))}
+    broken = MockResponse.stream(
+        line("one"), line("two"), cut=True, content_type="application/x-ndjson"
+    )
+    scripts = {"acme": lambda _: broken, "spare": lambda _: MockResponse((GOOD,))}
 
     with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         add_account(here, "acme", "first")
@@ -42,18 +44,18 @@ def test_a_stream_that_breaks_off_ends_in_an_error_without_another_attempt(
 @pytest.mark.parametrize(
     "bad",
     [
-        Said((b'{"error":"overloaded"}',), status=529),
-        Said((b'{"error":"boom"}',)),
-        Said((EMPTY,)),
-        Said((b"<html>",)),
-        Said((b'{"model"',), cut=True),
+        MockResponse((b'{"error":"overloaded"}',), status=529),
+        MockResponse((b'{"error":"boom"}',)),
+        MockResponse((EMPTY,)),
+        MockResponse((b"<html>",)),
+        MockResponse((b'{"model"',), cut=True),
     ],
     ids=["overloaded", "error-in-200", "empty", "rubbish", "cut"],
 )
 def test_a_combo_tries_the_next_member_after_a_failure(
-    tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add, bad: Said
+    tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add, bad: MockResponse
 ) -> None:
-    scripts = {"acme": lambda _: bad, "spare": lambda _: Said((GOOD,))}
+    scripts = {"acme": lambda _: bad, "spare": lambda _: MockResponse((GOOD,))}
 
     with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         add_account(here, "acme", "k")
@@ -77,8 +79,8 @@ def test_a_combo_tries_the_next_member_while_a_stream_has_no_content(
 ) -> None:
     kind = "application/x-ndjson"
     scripts = {
-        "acme": lambda _: Said.stream(*pieces, content_type=kind),
-        "spare": lambda _: Said.stream(line("fine"), END, content_type=kind),
+        "acme": lambda _: MockResponse.stream(*pieces, content_type=kind),
+        "spare": lambda _: MockResponse.stream(line("fine"), END, content_type=kind),
     }
 
     with serve_gateway(tmp_path, scripts, specs=keyed) as here:
@@ -95,8 +97,8 @@ def test_after_a_timeout_the_next_member_is_tried(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
     scripts = {
-        "acme": lambda _: Said((GOOD,), delay=20),
-        "spare": lambda _: Said((GOOD,)),
+        "acme": lambda _: MockResponse((GOOD,), delay=20),
+        "spare": lambda _: MockResponse((GOOD,)),
     }
 
     with serve_gateway(tmp_path, scripts, specs=keyed) as here:
@@ -117,7 +119,9 @@ def test_round_robin_begins_with_another_member_each_time(
 ) -> None:
     names = ("a", "b", "c")
 
-    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in names}, specs=keyed) as here:
+    with serve_gateway(
+        tmp_path, {n: lambda _: MockResponse((GOOD,)) for n in names}, specs=keyed
+    ) as here:
         for name in names:
             add_account(here, name, "k")
         add_combo(here, "ring", "a/m", "b/m", "c/m", fallbackStrategy="round-robin")
@@ -131,7 +135,9 @@ def test_round_robin_begins_with_another_member_each_time(
 def test_weights_decide_which_member_is_first(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
-    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
+    with serve_gateway(
+        tmp_path, {n: lambda _: MockResponse((GOOD,)) for n in "ab"}, specs=keyed
+    ) as here:
         for name in "ab":
             add_account(here, name, "k")
         weights = ({"model": "a/m", "weight": 0}, {"model": "b/m", "weight": 3})
@@ -146,10 +152,10 @@ def test_weights_decide_which_member_is_first(
 def test_smart_scoring_prefers_the_member_that_has_not_failed(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
-    flaky = iter([Said((b"{}",), status=500)])
+    flaky = iter([MockResponse((b"{}",), status=500)])
     scripts = {
-        "a": lambda _: next(flaky, Said((GOOD,))),
-        "b": lambda _: Said((GOOD,)),
+        "a": lambda _: next(flaky, MockResponse((GOOD,))),
+        "b": lambda _: MockResponse((GOOD,)),
     }
 
     with serve_gateway(tmp_path, scripts, specs=keyed) as here:
@@ -161,7 +167,7 @@ def test_smart_scoring_prefers_the_member_that_has_not_failed(
             ask(http, here, "scored")
 
         assert [row.provider for row in here.rows()] == ["b", "b", "b"]
-        assert len(here.vendors["a"].asked) == 1
+        assert len(here.vendors["a"].received) == 1
 
 
 def test_smart_sends_easy_requests_to_small_models_and_hard_ones_to_large(
@@ -169,7 +175,7 @@ def test_smart_sends_easy_requests_to_small_models_and_hard_ones_to_large(
 ) -> None:
     hard = "Prove the theorem, then refactor and debug the concurrency of this code."
 
-    with serve_gateway(tmp_path, {"a": lambda _: Said((GOOD,))}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"a": lambda _: MockResponse((GOOD,))}, specs=keyed) as here:
         add_account(here, "a", "k")
         add_combo(here, "clever", "a/grand-pro", "a/swift-mini", fallbackStrategy="smart")
 
@@ -182,7 +188,9 @@ def test_smart_sends_easy_requests_to_small_models_and_hard_ones_to_large(
 def test_fusion_uses_all_members_and_a_judge(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
-    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in "abj"}, specs=keyed) as here:
+    with serve_gateway(
+        tmp_path, {n: lambda _: MockResponse((GOOD,)) for n in "abj"}, specs=keyed
+    ) as here:
         for name in "abj":
             add_account(here, name, "k")
         add_combo(here, "panel", "a/m", "b/m", fallbackStrategy="fusion", judgeModel="j/m")
@@ -190,7 +198,7 @@ def test_fusion_uses_all_members_and_a_judge(
         answer = ask(http, here, "panel")
 
         assert answer.json()["message"]["content"] == "fine"
-        (judged,) = here.vendors["j"].asked
+        (judged,) = here.vendors["j"].received
         last = judged.json()["messages"][-1]["content"]
         assert "Answer 1:\nfine" in last
         assert "Answer 2:\nfine" in last
@@ -201,7 +209,9 @@ def test_fusion_uses_all_members_and_a_judge(
 def test_a_family_is_every_connected_model_of_it(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
-    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
+    with serve_gateway(
+        tmp_path, {n: lambda _: MockResponse((GOOD,)) for n in "ab"}, specs=keyed
+    ) as here:
         nobody = ask(http, here, "auto/llama")
         add_account(here, "b", "k")
         somebody = ask(http, here, "auto/llama")

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from body_packers import PACKERS, pack_stream
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 WORDS = ("Hel", "lo")
@@ -31,18 +31,18 @@ def reply() -> bytes:
     return json.dumps({**event, "choices": [choice], "usage": USAGE}).encode()
 
 
-def script(asked: Asked) -> Said:
-    body = asked.json()
+def script(received: ReceivedRequest) -> MockResponse:
+    body = received.json()
     coding, _, kind = body["model"].partition("-")
     headers = {"Content-Encoding": coding}
     if kind == "refusal":
         error = {"message": "Slow down", "type": "rate_limit", "code": None}
         packed = PACKERS[coding](json.dumps({"error": error}).encode())
-        return Said((packed,), 400, headers=headers)
+        return MockResponse((packed,), 400, headers=headers)
     if not body.get("stream"):
-        return Said((PACKERS[coding](reply()),), headers=headers)
+        return MockResponse((PACKERS[coding](reply()),), headers=headers)
     events = [*map(chunk, WORDS), chunk(None) + b"data: [DONE]\n\n"]
-    return Said.stream(*pack_stream(coding, events), headers=headers)
+    return MockResponse.stream(*pack_stream(coding, events), headers=headers)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_a_compressed_question_is_read(here: Served, client: httpx2.Client, codi
     answer = client.post("/v1/chat/completions", content=packed, headers=headers)
 
     assert text_of("", answer.json()) == "Hello"
-    assert here.vendors["openai"].asked[-1].json()["messages"][0]["content"] == "hello"
+    assert here.vendors["openai"].received[-1].json()["messages"][0]["content"] == "hello"
 
 
 @codings
@@ -126,4 +126,4 @@ def test_a_question_that_grows_too_much_is_refused(client: httpx2.Client, coding
 def test_the_gateway_names_itself_to_vendors(here: Served, client: httpx2.Client) -> None:
     client.post("/v1/chat/completions", json=question("gzip"), headers={"user-agent": "acme/1"})
 
-    assert here.vendors["openai"].asked[-1].headers["user-agent"] == "model-gateway"
+    assert here.vendors["openai"].received[-1].headers["user-agent"] == "model-gateway"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway, opened, refused
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
 pytestmark = pytest.mark.anyio
 MEANINGS = [
@@ -43,7 +43,7 @@ async def test_the_second_refusal_means_what_the_first_meant(
     admin: AdminGateway, status: int, type_: str, code: str
 ) -> None:
     await node(admin)
-    admin.vendor.said["/chat/completions"] = Said((b"no more",), status)
+    admin.vendor.written["/chat/completions"] = MockResponse((b"no more",), status)
 
     first, second = await admin.chat("mine/m"), await admin.chat("mine/m")
 
@@ -58,7 +58,7 @@ async def test_the_first_rate_limit_says_how_long_the_only_account_rests(
     admin: AdminGateway,
 ) -> None:
     await admin.connect()
-    admin.vendor.said["/chat/completions"] = refused(429, "slow down")
+    admin.vendor.written["/chat/completions"] = refused(429, "slow down")
 
     first = await admin.chat("acme/large")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 from web_page import Blocked, WebPage
 
@@ -28,13 +28,13 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
 endpoints = pytest.mark.parametrize("path", ENDPOINTS)
 
 
-def script(asked: Asked) -> Said:
-    body, limits = asked.json(), {"x-ratelimit-limit": "7"}
+def script(received: ReceivedRequest) -> MockResponse:
+    body, limits = received.json(), {"x-ratelimit-limit": "7"}
     if body["model"] == "refuses":
-        return Said((b'{"error":{"message":"no"}}',), 400)
+        return MockResponse((b'{"error":{"message":"no"}}',), 400)
     if body.get("stream"):
-        return Said.stream(EVENT, b"data: [DONE]\n\n", headers=limits)
-    return Said((REPLY,), headers=limits)
+        return MockResponse.stream(EVENT, b"data: [DONE]\n\n", headers=limits)
+    return MockResponse((REPLY,), headers=limits)
 
 
 @pytest.fixture(scope="module")
@@ -137,14 +137,14 @@ def test_a_page_learns_that_its_key_is_wrong(page: WebPage) -> None:
 def test_a_page_without_a_key_sees_nothing_of_a_keyless_gateway(
     client: httpx2.Client, here: Served, path: str
 ) -> None:
-    page, asked = WebPage(client, AWAY), len(here.vendors["openai"].asked)
+    page, received = WebPage(client, AWAY), len(here.vendors["openai"].received)
 
     with pytest.raises(Blocked):
         page.fetch("POST", path, json=question(path))
     with pytest.raises(Blocked):
         page.fetch("GET", "/v1/models")
 
-    assert len(here.vendors["openai"].asked) == asked
+    assert len(here.vendors["openai"].received) == received
     assert client.post(path, json=question(path)).status_code == 200  # No page: it is local.
 
 

@@ -22,7 +22,7 @@ from raw_http import (
     sized,
 )
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
 
@@ -352,9 +352,9 @@ def test_an_http_1_0_client_gets_a_stream_that_ends_with_the_connection(
 ) -> None:
     streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
     # Nobody vouches for a caller over HTTP/1.0, which may be a reverse proxy.
-    asked = sized(streamed).replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\n" + operator + b"\r\n", 1)
+    received = sized(streamed).replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\n" + operator + b"\r\n", 1)
 
-    response = send_and_read(here.url, asked)
+    response = send_and_read(here.url, received)
 
     assert response.status == 200
     assert response.closed

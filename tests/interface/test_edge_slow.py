@@ -11,7 +11,7 @@ import httpx2
 import psutil
 import pytest
 from custom_node import EVENT, STREAM, add_node
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_process import Running, running, vendor
 from raw_http import (
     RawResponse,
@@ -24,7 +24,7 @@ from raw_http import (
     sized,
 )
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 
 SHORT = 0.8
 """Seconds of the time limits; the server checks them four times as often."""
@@ -170,9 +170,9 @@ def test_an_idle_connection_is_closed_without_a_response(here: Running) -> None:
     assert all(each.data == b"" for each in responses)
 
 
-def flood(asked: Asked) -> Said:
+def flood(arrived: ReceivedRequest) -> MockResponse:
     """A stream of 200 MiB."""
-    return Said.stream(*[EVENT % (b"a" * 65536)] * 3200)
+    return MockResponse.stream(*[EVENT % (b"a" * 65536)] * 3200)
 
 
 @pytest.mark.parametrize("server", LOOPS)

@@ -17,7 +17,7 @@ from other_servers import until
 from raw_http import connect, read_response, request, send_bytes
 from streaming_clients import STREAMS, StreamingClients, endless, slow, statuses, wait_until_refused
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def half_said(peer: socket.socket) -> None:
 def test_a_signal_before_the_workers_start_stops_them() -> None:
     script = (
         "import signal, sys, time\n"
-        "from gateway_core.cli.workers import supervise\n"
+        "from gateway_cli.workers import supervise\n"
         "sys.exit(supervise(2, lambda place: time.sleep(60), [signal.SIGTERM]))\n"
     )
 

@@ -2,69 +2,16 @@
 
 import os
 import signal
-import time
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import psutil
 import pytest
-from custom_node import operator
 from gateway_process import Running, running
+from worker_clients import WORKERS, Talk, one_each, pids, wait_for, workers
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 from gateway_core.identity.credentials import CLI_HEADER
-
-WORKERS = 2
-
-
-class Talk:
-    """A client with one connection, and so with one worker."""
-
-    def __init__(self, here: Running, data_dir: Path) -> None:
-        self.http = operator(here, data_dir)
-        self.ask("GET")
-        self.worker = worker_of(here, self.http)
-
-    def ask(self, method: str, body: Any = None) -> Any:
-        response = self.http.request(method, "/api/settings", json=body)
-        assert response.status_code == 200
-        return response.json()
-
-
-def workers(here: Running) -> list[psutil.Process]:
-    return psutil.Process(here.process.pid).children()
-
-
-def worker_of(here: Running, http: httpx2.Client) -> int:
-    """The process at the other end of a client's connection."""
-    mine = {each.laddr.port for each in psutil.Process().net_connections() if each.raddr}
-    at = int(here.url.rpartition(":")[2])
-    for process in workers(here):
-        for each in process.net_connections():
-            if each.raddr and each.laddr.port == at and each.raddr.port in mine:
-                taken = (process.pid, each.raddr.port)
-                if taken not in _seen:
-                    _seen.add(taken)
-                    return process.pid
-    raise AssertionError("no worker has this connection")
-
-
-_seen: set[tuple[int, int]] = set()
-
-
-def one_each(here: Running, data_dir: Path) -> dict[int, Talk]:
-    """One connection to each worker."""
-    found: dict[int, Talk] = {}
-    deadline = time.monotonic() + 10
-    while len(found) < WORKERS:
-        assert time.monotonic() < deadline
-        talk = Talk(here, data_dir)
-        if talk.worker in found:
-            talk.http.close()
-        else:
-            found[talk.worker] = talk
-    return found
 
 
 @pytest.mark.parametrize("server", LOOPS)
@@ -90,19 +37,6 @@ def test_workers_share_what_is_stored_and_are_replaced(tmp_path: Path, server: s
     assert one.worker not in again
     assert code == 0
     assert here.printed.count("listens on") == 1
-
-
-def pids(here: Running) -> list[int]:
-    return [process.pid for process in workers(here)]
-
-
-def wait_for(reached: Any) -> float:
-    """Poll until the condition holds, for ten seconds at most; return the duration."""
-    begun = time.monotonic()
-    while not reached():
-        assert time.monotonic() - begun < 10
-        time.sleep(0.05)  # another process is what is waited for
-    return time.monotonic() - begun
 
 
 def test_a_call_at_one_worker_is_counted_by_another(tmp_path: Path) -> None:
@@ -179,12 +113,12 @@ def test_a_stop_request_to_one_worker_stops_all(tmp_path: Path) -> None:
 
 def test_a_second_gateway_on_the_same_data_is_refused(tmp_path: Path) -> None:
     with running(tmp_path, "--workers", str(WORKERS)) as here:
-        told = psutil.Popen(
+        reported = psutil.Popen(
             [*here.process.args, "--data-dir", str(tmp_path)],  # type: ignore[misc]
             stderr=-1,
             stdout=-1,
         )
-        _, said = told.communicate(timeout=20)
+        _, written = reported.communicate(timeout=20)
 
-    assert told.returncode == 1
-    assert b"is in use by another gateway" in said
+    assert reported.returncode == 1
+    assert b"is in use by another gateway" in written

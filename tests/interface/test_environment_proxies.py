@@ -70,4 +70,4 @@ async def test_a_proxy_at_an_address_that_is_never_called_is_not_asked(tmp_path:
         answer = await admin.chat("acme/large")
 
     assert answer.status_code == 502
-    assert admin.vendor.asked == []
+    assert admin.vendor.received == []

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import BODIES, PATHS
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served, keyless_provider, serve_gateway
 
 WHY = "Malformed function call: print(default_api.look("
@@ -36,11 +36,11 @@ class Vendor:
     reason = REASONS[0]
     texts: tuple[str, ...] = ()
 
-    def __call__(self, asked: Asked) -> Said:
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
         answer = json.dumps(answered(self.reason, *self.texts)).encode()
-        if "stream" in asked.path:
-            return Said.stream(b"data: %b\n\n" % answer)
-        return Said((answer,))
+        if "stream" in received.path:
+            return MockResponse.stream(b"data: %b\n\n" % answer)
+        return MockResponse((answer,))
 
 
 VENDOR = Vendor()

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from raw_http import connect, read_response, send_bytes
 from served_gateway import Served, serve_gateway
 
@@ -31,12 +31,12 @@ def reply(text: str = "Hi", **more: Any) -> bytes:
     return json.dumps({"id": "c", "choices": [choice], "usage": usage, **more}).encode()
 
 
-def error(status: int, message: str, **headers: str) -> Said:
+def error(status: int, message: str, **headers: str) -> MockResponse:
     body = {"error": {"message": message, "type": "refused", "code": None}}
-    return Said((json.dumps(body).encode(),), status, headers=headers)
+    return MockResponse((json.dumps(body).encode(),), status, headers=headers)
 
 
-GOOD = Said((reply(),))
+GOOD = MockResponse((reply(),))
 LONG = reply("long " * 40_000)
 CLAUDE = json.dumps(
     {
@@ -49,36 +49,38 @@ CLAUDE = json.dumps(
         "usage": {"input_tokens": 3, "output_tokens": 1},
     }
 ).encode()
-VENDORS: dict[str, Callable[[], Said]] = {
+VENDORS: dict[str, Callable[[], MockResponse]] = {
     "good": lambda: GOOD,
-    "limits": lambda: Said(
+    "limits": lambda: MockResponse(
         (reply(),), headers={"X-RateLimit-Remaining": "7", "Request-Id": "r", "X-Other": "no"}
     ),
-    "long": lambda: Said((LONG,)),
-    "pieces": lambda: Said((reply()[:20], reply()[20:]), pause=0.05),
-    "chunks": lambda: Said.stream(reply()[:9], reply()[9:], content_type="application/json"),
-    "late": lambda: Said((reply(),), delay=0.4),
+    "long": lambda: MockResponse((LONG,)),
+    "pieces": lambda: MockResponse((reply()[:20], reply()[20:]), pause=0.05),
+    "chunks": lambda: MockResponse.stream(
+        reply()[:9], reply()[9:], content_type="application/json"
+    ),
+    "late": lambda: MockResponse((reply(),), delay=0.4),
     "unauthorized": lambda: error(401, "Incorrect API key provided: key-of-vendor"),
     "busy": lambda: error(429, "Slow down", **{"retry-after": "9"}),
     "broken": lambda: error(500, "It broke"),
     "bad request": lambda: error(400, "max_tokens is too large"),
-    "disguised": lambda: Said((b'{"error":{"message":"no","type":"x"}}',)),
-    "rubbish": lambda: Said((b"<html>",)),
-    "nothing": lambda: Said((b"",)),
-    "cut": lambda: Said((reply()[:30],), cut=True),
-    "no usage": lambda: Said((reply(usage=None),)),
-    "stream": lambda: Said.stream(
+    "disguised": lambda: MockResponse((b'{"error":{"message":"no","type":"x"}}',)),
+    "rubbish": lambda: MockResponse((b"<html>",)),
+    "nothing": lambda: MockResponse((b"",)),
+    "cut": lambda: MockResponse((reply()[:30],), cut=True),
+    "no usage": lambda: MockResponse((reply(usage=None),)),
+    "stream": lambda: MockResponse.stream(
         b'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n',
         b"data: [DONE]\n\n",
     ),
-    "redirect": lambda: Said((b"",), 302, headers={"location": "http://127.0.0.1/"}),
+    "redirect": lambda: MockResponse((b"",), 302, headers={"location": "http://127.0.0.1/"}),
 }
 
 
-def script(asked: Asked) -> Said:
-    name = asked.json()["model"]
-    if asked.path.endswith("/messages"):
-        return Said((CLAUDE,))
+def script(received: ReceivedRequest) -> MockResponse:
+    name = received.json()["model"]
+    if received.path.endswith("/messages"):
+        return MockResponse((CLAUDE,))
     if name.startswith("hang up"):
         raise ConnectionError
     return VENDORS.get(name, lambda: GOOD)()
@@ -178,12 +180,12 @@ def test_a_kept_connection_that_died_is_replaced_once(here: Served, taken: list[
     vendor = here.vendors["any"]
     with connect(here.url) as peer:
         ask(peer, asking("other-express/good"))
-        before = len(vendor.asked)
+        before = len(vendor.received)
         status, _, _ = ask(peer, asking("hang-up-express/hang up"))
 
     assert taken == [True]
     assert status == 502
-    assert len(vendor.asked) - before == 2
+    assert len(vendor.received) - before == 2
     row = row_of(here, "hang-up-express")
     assert (row["status"], row["attempts"]) == ("error", "1")
 
@@ -196,10 +198,12 @@ def test_after_a_refusal_the_next_account_is_tried(
         add_account(here, "keyed", key)
     shown: list[str] = []
 
-    def judge(asked: Asked) -> Said:
-        shown.append(asked.headers.get("authorization", ""))
+    def judge(received: ReceivedRequest) -> MockResponse:
+        shown.append(received.headers.get("authorization", ""))
         return (
-            error(500, "no") if refuses and asked.headers["authorization"] == "Bearer one" else GOOD
+            error(500, "no")
+            if refuses and received.headers["authorization"] == "Bearer one"
+            else GOOD
         )
 
     before, vendor.script, refuses = vendor.script, judge, False
@@ -224,7 +228,7 @@ def test_a_client_disconnect_is_recorded_and_closes_the_vendor_connection(
     before, gone = vendor.script, vendor.gone
     with connect(here.url) as peer:
         ask(peer, asking("other-express/good"))
-        vendor.script = lambda asked: Said((reply(),), delay=20.0)
+        vendor.script = lambda received: MockResponse((reply(),), delay=20.0)
         send_bytes(peer, asking("other-usual/good"))
         _until(lambda: len(taken) == 1)
     try:

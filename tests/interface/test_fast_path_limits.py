@@ -8,14 +8,15 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
+from own_stores import own_stores
 from served_gateway import Served, serve_gateway
 from surviving_rows import surviving_rows
 from vendor_answers import WHOLE
 
+from gateway_administration.stores.keys import KeyChange
 from gateway_core import Auth, ProviderSpec
 from gateway_core.pipeline.exchanges import PassThrough
-from gateway_core.storage.stores.keys import KeyChange
 
 GOOD, STREAM = "good", "stream"
 FRAMES = (
@@ -24,13 +25,13 @@ FRAMES = (
 )
 
 
-def script(asked: Asked) -> Said:
-    body = asked.json()
+def script(received: ReceivedRequest) -> MockResponse:
+    body = received.json()
     if body["model"] == "refuses":
-        return Said((b'{"error":{"message":"no"}}',), 400)
+        return MockResponse((b'{"error":{"message":"no"}}',), 400)
     if body.get("stream"):
-        return Said.stream(*FRAMES, pause=0.02)
-    return Said((WHOLE["openai"],))
+        return MockResponse.stream(*FRAMES, pause=0.02)
+    return MockResponse((WHOLE["openai"],))
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
@@ -59,7 +60,9 @@ def new_key(here: Served, **policy: Any) -> tuple[str, str]:
         mint = core.identity.keys.mint
         text = mint.new()
         change = KeyChange(name="limited", policy=policy)
-        row = await core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, change)
+        row = await own_stores(core).keys.create(
+            text, mint.digest(text).hex(), mint.machine_id, change
+        )
         await core.refresh()
         return row.id, text
 
@@ -84,9 +87,9 @@ def test_each_call_is_counted_once(
 ) -> None:
     _, key = new_key(here, rpmLimit=4)
 
-    said = [ask(client, key, stream=stream).status_code for _ in range(6)]
+    output = [ask(client, key, stream=stream).status_code for _ in range(6)]
 
-    assert said == [200] * 4 + [429] * 2
+    assert output == [200] * 4 + [429] * 2
     assert taken == [True] * 3 + [False] * 2
 
 
@@ -95,9 +98,9 @@ def test_a_call_that_a_task_takes_over_is_counted_once(
 ) -> None:
     _, key = new_key(here, rpmLimit=3)
 
-    said = [ask(client, key, model).status_code for model in ("m", "refuses", "m", "m")]
+    output = [ask(client, key, model).status_code for model in ("m", "refuses", "m", "m")]
 
-    assert said == [200, 400, 200, 429]
+    assert output == [200, 400, 200, 429]
     assert taken == [True, True, False]
 
 
@@ -109,9 +112,9 @@ def test_a_call_without_a_free_connection_is_counted_once(
     direct = here.gateway.core.network.direct
     monkeypatch.setattr(direct, "begin", lambda request: None)
 
-    said = [ask(client, key).status_code for _ in range(3)]
+    output = [ask(client, key).status_code for _ in range(3)]
 
-    assert said == [200, 200, 429]
+    assert output == [200, 200, 429]
     assert taken == [False] * 3
 
 
@@ -123,12 +126,12 @@ def test_the_next_call_finds_the_last_one_counted_while_nothing_is_written(
     ask(client, key, stream=stream)
     held = hold(here)
     try:
-        said = [ask(client, key, stream=stream).status_code for _ in range(3)]
+        output = [ask(client, key, stream=stream).status_code for _ in range(3)]
         rows = statuses(here, key_id)
     finally:
         held()
 
-    assert said == [200, 200, 429]
+    assert output == [200, 200, 429]
     assert rows == ["ok", "ok", "ok", "error"]
     assert taken == [True, True, False]
 
@@ -137,12 +140,12 @@ def test_sums_that_are_read_anew_have_the_rows_that_wait(
     here: Served, client: httpx2.Client
 ) -> None:
     _, key = new_key(here, monthlyRequestLimit=2)
-    said = []
+    output = []
     for _ in range(3):
-        said.append(ask(client, key).status_code)
+        output.append(ask(client, key).status_code)
         here.loop.call_soon_threadsafe(here.gateway.core.limits.forget)
 
-    assert said == [200, 200, 429]
+    assert output == [200, 200, 429]
 
 
 def test_an_invalid_header_ends_a_call_whose_row_is_written(

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 from gateway_core import Auth, ProviderSpec
@@ -52,18 +52,20 @@ WORDS = tuple(word(str(number)) for number in range(6))
 STREAM = b"".join((FIRST, *WORDS, LAST))
 
 VENDORS = {
-    "quick": Said.stream(FIRST, *WORDS, LAST),
-    "late": Said.stream(FIRST, *WORDS, LAST, delay=3 * EARLY),
-    "late words": Said.stream(b": hello\n\n", FIRST + b"".join(WORDS), LAST, pause=3 * EARLY),
-    "paced": Said.stream(FIRST, *WORDS, LAST, pause=0.1),
-    "slow": Said.stream(FIRST, b"".join(WORDS), LAST, pause=1.5 * BEAT),
-    "refuses late": Said((b'{"error":{"message":"no"}}',), 400, delay=3 * EARLY),
+    "quick": MockResponse.stream(FIRST, *WORDS, LAST),
+    "late": MockResponse.stream(FIRST, *WORDS, LAST, delay=3 * EARLY),
+    "late words": MockResponse.stream(
+        b": hello\n\n", FIRST + b"".join(WORDS), LAST, pause=3 * EARLY
+    ),
+    "paced": MockResponse.stream(FIRST, *WORDS, LAST, pause=0.1),
+    "slow": MockResponse.stream(FIRST, b"".join(WORDS), LAST, pause=1.5 * BEAT),
+    "refuses late": MockResponse((b'{"error":{"message":"no"}}',), 400, delay=3 * EARLY),
 }
 TAKEN_OVER = {"late", "late words", "slow", "refuses late"}
 
 
-def script(asked: Asked) -> Said:
-    return VENDORS[asked.json()["model"]]
+def script(received: ReceivedRequest) -> MockResponse:
+    return VENDORS[received.json()["model"]]
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from raw_http import connect, read_response, send_bytes
 from served_gateway import Served, serve_gateway
 
@@ -62,37 +62,43 @@ CLAUDE = (
     event("message_stop"),
 )
 
-VENDORS: dict[str, Callable[[], Said]] = {
-    "good": lambda: Said.stream(*WORDS, *LAST),
-    "in one": lambda: Said.stream(STREAM),
-    "paced": lambda: Said.stream(EMPTY, *WORDS, *LAST, pause=0.02),
-    "late": lambda: Said.stream(*WORDS, *LAST, delay=0.3),
-    "limits": lambda: Said.stream(*WORDS, *LAST, headers={"x-ratelimit-remaining": "7"}),
-    "not chunked": lambda: Said((*WORDS, *LAST), content_type="text/event-stream", pause=0.01),
-    "long": lambda: Said.stream(frame("long " * 30_000), *LAST, pause=0.01),
-    "an image": lambda: Said.stream(frame("iVBOR" * 600_000), *LAST),
-    "long at the end": lambda: Said.stream(*WORDS, frame("long " * 30_000) + LAST[0] + DONE),
-    "no usage": lambda: Said.stream(*WORDS, frame("", "stop"), DONE, pause=0.01),
-    "no done": lambda: Said.stream(*WORDS, pause=0.01),
-    "half a frame": lambda: Said.stream(*WORDS, b'data: {"cho', pause=0.01),
-    "silent": lambda: Said.stream(),
-    "says nothing": lambda: Said.stream(EMPTY, EMPTY, pause=0.01),
-    "only done": lambda: Said.stream(DONE),
-    "noise": lambda: Said.stream(*NOISE, *WORDS, *LAST),
-    "rubbish": lambda: Said.stream(b"data: {\n\n"),
-    "rubbish later": lambda: Said.stream(*WORDS, b"data: {\n\n", *LAST, pause=0.01),
-    "error": lambda: Said.stream(ERROR),
-    "error later": lambda: Said.stream(*WORDS, ERROR, pause=0.01),
-    "error with words": lambda: Said.stream(WORDS[0] + ERROR),
-    "cut": lambda: Said.stream(cut=True),
-    "cut in silence": lambda: Said.stream(EMPTY, cut=True, pause=0.01),
-    "cut later": lambda: Said.stream(*WORDS, cut=True, pause=0.01),
-    "cut at the end": lambda: Said.stream(*WORDS, *LAST, cut=True),
-    "goes on": lambda: Said.stream(*WORDS, *LAST, WORDS[0], pause=0.01),
-    "unauthorized": lambda: Said((b'{"error":{"message":"no"}}',), 401),
-    "busy": lambda: Said((b'{"error":{"message":"no"}}',), 429, headers={"retry-after": "9"}),
-    "broken": lambda: Said((b"",), 500),
-    "whole": lambda: Said((b'{"choices":[]}',)),
+VENDORS: dict[str, Callable[[], MockResponse]] = {
+    "good": lambda: MockResponse.stream(*WORDS, *LAST),
+    "in one": lambda: MockResponse.stream(STREAM),
+    "paced": lambda: MockResponse.stream(EMPTY, *WORDS, *LAST, pause=0.02),
+    "late": lambda: MockResponse.stream(*WORDS, *LAST, delay=0.3),
+    "limits": lambda: MockResponse.stream(*WORDS, *LAST, headers={"x-ratelimit-remaining": "7"}),
+    "not chunked": lambda: MockResponse(
+        (*WORDS, *LAST), content_type="text/event-stream", pause=0.01
+    ),
+    "long": lambda: MockResponse.stream(frame("long " * 30_000), *LAST, pause=0.01),
+    "an image": lambda: MockResponse.stream(frame("iVBOR" * 600_000), *LAST),
+    "long at the end": lambda: MockResponse.stream(
+        *WORDS, frame("long " * 30_000) + LAST[0] + DONE
+    ),
+    "no usage": lambda: MockResponse.stream(*WORDS, frame("", "stop"), DONE, pause=0.01),
+    "no done": lambda: MockResponse.stream(*WORDS, pause=0.01),
+    "half a frame": lambda: MockResponse.stream(*WORDS, b'data: {"cho', pause=0.01),
+    "silent": lambda: MockResponse.stream(),
+    "says nothing": lambda: MockResponse.stream(EMPTY, EMPTY, pause=0.01),
+    "only done": lambda: MockResponse.stream(DONE),
+    "noise": lambda: MockResponse.stream(*NOISE, *WORDS, *LAST),
+    "rubbish": lambda: MockResponse.stream(b"data: {\n\n"),
+    "rubbish later": lambda: MockResponse.stream(*WORDS, b"data: {\n\n", *LAST, pause=0.01),
+    "error": lambda: MockResponse.stream(ERROR),
+    "error later": lambda: MockResponse.stream(*WORDS, ERROR, pause=0.01),
+    "error with words": lambda: MockResponse.stream(WORDS[0] + ERROR),
+    "cut": lambda: MockResponse.stream(cut=True),
+    "cut in silence": lambda: MockResponse.stream(EMPTY, cut=True, pause=0.01),
+    "cut later": lambda: MockResponse.stream(*WORDS, cut=True, pause=0.01),
+    "cut at the end": lambda: MockResponse.stream(*WORDS, *LAST, cut=True),
+    "goes on": lambda: MockResponse.stream(*WORDS, *LAST, WORDS[0], pause=0.01),
+    "unauthorized": lambda: MockResponse((b'{"error":{"message":"no"}}',), 401),
+    "busy": lambda: MockResponse(
+        (b'{"error":{"message":"no"}}',), 429, headers={"retry-after": "9"}
+    ),
+    "broken": lambda: MockResponse((b"",), 500),
+    "whole": lambda: MockResponse((b'{"choices":[]}',)),
 }
 WITH_A_TASK = {
     *("long", "an image", "long at the end", "no done", "half a frame", "silent"),
@@ -103,13 +109,13 @@ WITH_A_TASK = {
 }
 
 
-def script(asked: Asked) -> Said:
-    name = asked.json()["model"]
-    if asked.path.endswith("/messages"):
-        return Said.stream(*CLAUDE, pause=0.01)
+def script(received: ReceivedRequest) -> MockResponse:
+    name = received.json()["model"]
+    if received.path.endswith("/messages"):
+        return MockResponse.stream(*CLAUDE, pause=0.01)
     if name.startswith("at "):
         place = int(name[3:])
-        return Said.stream(STREAM[:place], STREAM[place:], pause=0.002)
+        return MockResponse.stream(STREAM[:place], STREAM[place:], pause=0.002)
     return VENDORS[name]()
 
 
@@ -267,7 +273,7 @@ def test_a_client_disconnect_is_recorded_and_closes_the_vendor_connection(
     with connect(here.url) as peer:
         send_bytes(peer, posting("other-quick/in one"))
         read_response(peer, 10, until=b"0\r\n\r\n")
-        vendor.script = lambda asked: Said.stream(*WORDS[:words], hang=True)
+        vendor.script = lambda received: MockResponse.stream(*WORDS[:words], hang=True)
         send_bytes(peer, posting("other-usual/good"))
         _until(lambda: len(taken) == 1)
         if words:
@@ -299,7 +305,7 @@ def test_a_client_that_reads_late_gets_the_whole_stream(
     with connect(here.url) as peer:
         send_bytes(peer, posting("other-quick/in one"))
         read_response(peer, 10, until=b"0\r\n\r\n")
-        vendor.script = lambda asked: Said.stream(*many, *LAST)
+        vendor.script = lambda received: MockResponse.stream(*many, *LAST)
         try:
             send_bytes(peer, posting("any-quick/good"))
             _until(lambda: bool(handed))

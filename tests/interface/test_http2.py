@@ -47,8 +47,8 @@ def pushed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     for name in ("push", "reply"):
         before = getattr(Stream, name)
 
-        def quick(self: Stream, *told: Any, before: Any = before) -> bool:
-            is_sent: bool = before(self, *told)
+        def quick(self: Stream, *reported: Any, before: Any = before) -> bool:
+            is_sent: bool = before(self, *reported)
             with lock:
                 found.append(is_sent)
             return is_sent
@@ -59,10 +59,10 @@ def pushed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 async def ask(peer: Peer, model: str) -> int:
     body = {"model": f"v-openai/{model}", "messages": [{"role": "user", "content": "hi"}]}
-    said = json.dumps({**body, "stream": model != "whole"}).encode()
+    written = json.dumps({**body, "stream": model != "whole"}).encode()
     kind = (b"content-type", b"application/json")
     number = await peer.request(b"/v1/chat/completions", kind, method=b"POST", ends=False)
-    await peer.body(number, said, ends=True)
+    await peer.body(number, written, ends=True)
     return number
 
 

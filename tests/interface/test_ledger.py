@@ -11,12 +11,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
+from own_stores import own_stores
 from served_gateway import Served, serve_gateway
 from surviving_rows import surviving_rows
 from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
 
-from gateway_core.storage.stores.keys import KeyChange
+from gateway_administration.stores.keys import KeyChange
 
 VENDORS = ("openai", "openai-responses", "claude", "gemini", "ollama")
 ASKED = {"role": "user", "content": "hi"}
@@ -42,12 +43,12 @@ POLICIES: dict[str, dict[str, int]] = {
 def answer(wire: str) -> Any:
     media = "application/x-ndjson" if wire == "ollama" else "text/event-stream"
 
-    def said(asked: Asked) -> Said:
-        if b'"stream":true' not in asked.body and ":stream" not in asked.target:
-            return Said((WHOLE[wire],))
-        return Said.stream(STREAMED[wire][:-9], STREAMED[wire][-9:], content_type=media)
+    def written(received: ReceivedRequest) -> MockResponse:
+        if b'"stream":true' not in received.body and ":stream" not in received.target:
+            return MockResponse((WHOLE[wire],))
+        return MockResponse.stream(STREAMED[wire][:-9], STREAMED[wire][-9:], content_type=media)
 
-    return said
+    return written
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,9 @@ def new_key(here: Served, name: str, **policy: Any) -> tuple[str, str]:
         mint = core.identity.keys.mint
         text = mint.new()
         change = KeyChange(name=name, policy=policy)
-        row = await core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, change)
+        row = await own_stores(core).keys.create(
+            text, mint.digest(text).hex(), mint.machine_id, change
+        )
         await core.refresh()
         return row.id, text
 
@@ -196,9 +199,9 @@ def test_every_request_has_one_row_however_it_ends(here: Served, http: httpx2.Cl
 def test_cached_tokens_and_several_choices_are_counted_once(
     tmp_path: Path, http: httpx2.Client
 ) -> None:
-    said = json.loads(WHOLE["openai"])
-    said["choices"] = [{**said["choices"][0], "index": index} for index in range(3)]
-    said["usage"] = {
+    written = json.loads(WHOLE["openai"])
+    written["choices"] = [{**written["choices"][0], "index": index} for index in range(3)]
+    written["usage"] = {
         "prompt_tokens": 100,
         "completion_tokens": 30,
         "total_tokens": 130,
@@ -206,7 +209,7 @@ def test_cached_tokens_and_several_choices_are_counted_once(
     }
     body = {"model": "v-openai/m", "n": 3, "messages": [ASKED]}
     with serve_gateway(
-        tmp_path, {"openai": lambda asked: Said((json.dumps(said).encode(),))}
+        tmp_path, {"openai": lambda received: MockResponse((json.dumps(written).encode(),))}
     ) as running:
         answered = http.post(f"{running.url}/v1/chat/completions", json=body)
         rows = running.rows()
@@ -240,9 +243,9 @@ def test_a_refusal_is_booked_with_its_text_on_the_model_it_was_for(
 ) -> None:
     message = "Rate limit reached for key sk-abcdefghijklmnop"
     refusal = json.dumps({"error": {"message": message, "type": "requests", "code": "limit"}})
-    said = Said((refusal.encode(),), 429, headers={"retry-after": "60"})
+    written = MockResponse((refusal.encode(),), 429, headers={"retry-after": "60"})
     body = {"model": "v-openai/m", "messages": [ASKED]}
-    with serve_gateway(tmp_path, {"openai": lambda asked: said}) as running:
+    with serve_gateway(tmp_path, {"openai": lambda received: written}) as running:
         for _ in range(2):
             http.post(f"{running.url}/v1/chat/completions", json=body)
         rows = running.rows()
@@ -260,9 +263,9 @@ def test_a_stream_that_breaks_off_is_booked_with_its_text(
     tmp_path: Path, http: httpx2.Client
 ) -> None:
     events = STREAMED["openai"].split(b"\n\n")
-    said = Said.stream(b"\n\n".join((*events[:2], b"")), cut=True)
+    written = MockResponse.stream(b"\n\n".join((*events[:2], b"")), cut=True)
     body = {"model": "v-openai/m", "stream": True, "messages": [ASKED]}
-    with serve_gateway(tmp_path, {"openai": lambda asked: said}) as running:
+    with serve_gateway(tmp_path, {"openai": lambda received: written}) as running:
         http.post(f"{running.url}/v1/chat/completions", json=body)
         rows = running.rows()
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import CLAUDE
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 from vendor_answers import WHOLE
 
@@ -27,22 +27,25 @@ class Web:
     def __init__(self, server: FakeVendor) -> None:
         self.server = server
         self.names: dict[str, list[str]] = {}
-        self.pages: dict[str, Callable[[Asked], Said]] = {}
+        self.pages: dict[str, Callable[[ReceivedRequest], MockResponse]] = {}
 
-    def __call__(self, asked: Asked) -> Said:
-        return self.pages[asked.path](asked)
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        return self.pages[received.path](received)
 
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Served]:
-    scripts = {"ollama": lambda _: Said((WHOLE["ollama"],)), "claude": lambda _: Said((CLAUDE,))}
+    scripts = {
+        "ollama": lambda _: MockResponse((WHOLE["ollama"],)),
+        "claude": lambda _: MockResponse((CLAUDE,)),
+    }
     with serve_gateway(tmp_path, scripts, server="asyncio") as running:
         yield running
 
 
 @pytest.fixture
 def web(here: Served, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
-    web = Web(FakeVendor(lambda asked: web(asked)))
+    web = Web(FakeVendor(lambda received: web(received)))
     here.do(web.server.open())
     core, loop = here.gateway.core, here.loop
     connect = loop.create_connection
@@ -68,32 +71,34 @@ def ask(http: httpx2.Client, here: Served, *urls: str, model: str = "v-ollama/m"
 
 
 def seen(here: Served) -> list[Any]:
-    return [json.loads(asked.body) for asked in here.vendors["ollama"].asked]
+    return [json.loads(received.body) for received in here.vendors["ollama"].received]
 
 
 def test_they_are_fetched_once_and_sent_by_value(
     here: Served, web: Web, http: httpx2.Client
 ) -> None:
-    web.pages["/a.png"] = lambda _: Said((PNG,), content_type=IMAGE)
-    web.pages["/b.png"] = lambda _: Said((PNG * 2,), content_type="")
+    web.pages["/a.png"] = lambda _: MockResponse((PNG,), content_type=IMAGE)
+    web.pages["/b.png"] = lambda _: MockResponse((PNG * 2,), content_type="")
 
     answer = ask(http, here, "http://x.test/a.png", "http://x.test/b.png", "http://x.test/a.png")
 
     assert answer.status_code == 200, answer.text
     images = [base64.b64decode(image) for image in seen(here)[0]["messages"][0]["images"]]
     assert images == [PNG, PNG * 2, PNG]
-    assert sorted(asked.path for asked in web.server.asked) == ["/a.png", "/b.png"]
-    for asked in web.server.asked:
+    assert sorted(received.path for received in web.server.received) == ["/a.png", "/b.png"]
+    for received in web.server.received:
         assert not {"authorization", "cookie", "x-api-key"} & {
-            name.lower() for name in asked.headers
+            name.lower() for name in received.headers
         }
 
 
 def test_a_redirect_is_followed_and_checked(here: Served, web: Web, http: httpx2.Client) -> None:
-    web.pages["/a"] = lambda _: Said((), status=302, headers={"location": "/b.png"})
-    web.pages["/b.png"] = lambda _: Said((PNG,), content_type=IMAGE)
-    web.pages["/in"] = lambda _: Said((), status=302, headers={"location": "http://127.0.0.1/"})
-    web.pages["/on"] = lambda _: Said((), status=302, headers={"location": "/on"})
+    web.pages["/a"] = lambda _: MockResponse((), status=302, headers={"location": "/b.png"})
+    web.pages["/b.png"] = lambda _: MockResponse((PNG,), content_type=IMAGE)
+    web.pages["/in"] = lambda _: MockResponse(
+        (), status=302, headers={"location": "http://127.0.0.1/"}
+    )
+    web.pages["/on"] = lambda _: MockResponse((), status=302, headers={"location": "/on"})
 
     assert ask(http, here, "http://x.test/a").status_code == 200
     assert ask(http, here, "http://x.test/in").status_code == 403
@@ -124,14 +129,14 @@ def test_only_public_addresses_are_asked(
 
     assert answer.status_code == status, answer.text
     assert answer.json()["error"]["code"] == code
-    assert not web.server.asked
+    assert not web.server.received
     assert not seen(here)
     assert not here.gateway.core.cooldowns.find("v-ollama:public", "m")
 
 
 def test_what_is_no_image_is_refused(here: Served, web: Web, http: httpx2.Client) -> None:
-    web.pages["/page"] = lambda _: Said((b"<html>",), content_type="text/html")
-    web.pages["/gone"] = lambda _: Said((), status=404)
+    web.pages["/page"] = lambda _: MockResponse((b"<html>",), content_type="text/html")
+    web.pages["/gone"] = lambda _: MockResponse((), status=404)
 
     page = ask(http, here, "http://x.test/page")
     gone = ask(http, here, "http://x.test/gone")
@@ -146,7 +151,7 @@ def test_an_answer_without_end_is_cut_off(
     here: Served, web: Web, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(media_by_value, "LIMIT", 256 * 1024)
-    web.pages["/endless"] = lambda _: Said((b"a" * 65536,) * 64, content_type=IMAGE)
+    web.pages["/endless"] = lambda _: MockResponse((b"a" * 65536,) * 64, content_type=IMAGE)
 
     answer = ask(http, here, "http://x.test/endless")
 
@@ -159,7 +164,7 @@ def test_a_server_that_says_nothing_is_given_up(
     here: Served, web: Web, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(media_by_value, "TIME", 0.2)
-    web.pages["/slow"] = lambda _: Said((PNG,), content_type=IMAGE, delay=30)
+    web.pages["/slow"] = lambda _: MockResponse((PNG,), content_type=IMAGE, delay=30)
 
     answer = ask(http, here, "http://x.test/slow")
 
@@ -173,7 +178,7 @@ def test_too_many_addresses_are_refused(here: Served, web: Web, http: httpx2.Cli
     answer = ask(http, here, *urls)
 
     assert answer.status_code == 400
-    assert not web.server.asked
+    assert not web.server.received
 
 
 def test_the_next_member_of_a_combo_is_asked_where_an_image_cannot_be_fetched(
@@ -185,7 +190,7 @@ def test_the_next_member_of_a_combo_is_asked_where_an_image_cannot_be_fetched(
 
     assert answer.status_code == 200, answer.text
     assert not seen(here)
-    sent = json.loads(here.vendors["claude"].asked[0].body)
+    sent = json.loads(here.vendors["claude"].received[0].body)
     assert sent["messages"][0]["content"][1]["source"]["url"] == "http://10.0.0.1/a.png"
 
 
@@ -195,4 +200,4 @@ def test_a_vendor_that_takes_addresses_gets_the_address(
     answer = ask(http, here, "http://x.test/a.png", model="v-claude/m")
 
     assert answer.status_code == 200
-    assert not web.server.asked
+    assert not web.server.received

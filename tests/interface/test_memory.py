@@ -14,7 +14,7 @@ import psutil
 import pytest
 from certificates import issue
 from custom_node import add_node
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_process import Running, running, vendor
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -58,9 +58,9 @@ def test_large_bodies_at_once_stay_within_the_memory(tmp_path: Path, is_compress
     sent = chat(length, b"Connection: close", *coded, body=b"")
     statuses: list[int] = []
 
-    def script(asked: Asked) -> Said:
-        assert len(asked.body) > BODY - 100
-        return Said((WHOLE["openai"],))
+    def script(received: ReceivedRequest) -> MockResponse:
+        assert len(received.body) > BODY - 100
+        return MockResponse((WHOLE["openai"],))
 
     def send(url: str) -> None:
         with connect(url) as peer:

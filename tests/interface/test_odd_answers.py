@@ -234,8 +234,8 @@ def test_a_misnamed_result_answers_the_call_in_its_place(client: str) -> None:
         assert [each["content"] for each in sent[2:]] == ["seen", "found"]
     else:
         ids = [each["id"] for each in sent[1]["content"]]
-        told = [(each["tool_use_id"], each["content"]) for each in sent[2]["content"]]
-        assert told == list(zip(ids, ["seen", "found"], strict=True))
+        reported = [(each["tool_use_id"], each["content"]) for each in sent[2]["content"]]
+        assert reported == list(zip(ids, ["seen", "found"], strict=True))
 
 
 @pytest.mark.parametrize(

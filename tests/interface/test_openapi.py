@@ -31,14 +31,15 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 from served_gateway import serve_gateway
 from starlette.routing import WebSocketRoute
 
-from gateway_batches import completion_routes, message_routes
+from gateway_batches import completion_routes, message_routes, operator_batches
 from gateway_core.http import meta, models
-from gateway_core.http.openapi import template
 from gateway_core.http.operations import STREAM, RouteOperation
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.context import Collaborators
-from gateway_dashboard_api import plugin
+from gateway_dashboard_api import routes as management
+from gateway_dashboard_api.openapi.document import template
+from gateway_files import operator_files
 from gateway_files import routes as files
 from gateway_native import routes as native
 from gateway_realtime import routes as realtime
@@ -85,8 +86,10 @@ def operations() -> list[RouteOperation]:
     """Every routed operation. Building the routes does not use the gateway."""
     core = cast(Collaborators, None)
     table = (
-        *(*meta.routes(core), *models.routes(core), *plugin.routes_of(core)),
-        *(*files.routes(core), *completion_routes.routes(core), *message_routes.routes(core)),
+        *(*meta.routes(core), *models.routes(core), *management.routes_of(core)),
+        *(*files.routes(core), *operator_files.routes(core)),
+        *(*completion_routes.routes(core), *message_routes.routes(core)),
+        *operator_batches.routes(core),
         *realtime.routes(core),
         *native.routes(core, ()),
     )

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pyotp
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from gateway_process import Running, running, vendor
 from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, WHOLE
 
@@ -21,12 +21,12 @@ REMOTE = {"x-forwarded-for": "203.0.113.5"}
 """Headers of a caller behind a proxy."""
 
 
-def answer(asked: Asked) -> Said:
-    if asked.headers.get("authorization") != f"Bearer {VENDOR_KEY}":
-        return Said((b'{"error":{"message":"wrong key","type":"auth"}}',), 401)
-    if asked.target.endswith("/models"):
-        return Said((b'{"object":"list","data":[{"id":"small"},{"id":"large"}]}',))
-    return Said((WHOLE["openai"],))
+def answer(received: ReceivedRequest) -> MockResponse:
+    if received.headers.get("authorization") != f"Bearer {VENDOR_KEY}":
+        return MockResponse((b'{"error":{"message":"wrong key","type":"auth"}}',), 401)
+    if received.target.endswith("/models"):
+        return MockResponse((b'{"object":"list","data":[{"id":"small"},{"id":"large"}]}',))
+    return MockResponse((WHOLE["openai"],))
 
 
 class Operator:
@@ -111,8 +111,8 @@ def enrol(operator: Operator) -> str:
 def log_in_again(operator: Operator, backup_code: str) -> None:
     operator.ask("POST", "/api/auth/logout")
     operator.ask("GET", "/api/keys", status=401)
-    asked = operator.ask("POST", "/api/auth/login", {"password": PASSWORD})
-    assert asked["mfaRequired"] is True
+    received = operator.ask("POST", "/api/auth/login", {"password": PASSWORD})
+    assert received["mfaRequired"] is True
     operator.ask("GET", "/api/keys", status=401)
     reply = operator.ask("POST", "/api/auth/mfa/verify", {"code": backup_code})
     assert reply["backupCodesRemaining"] == 9
@@ -150,13 +150,13 @@ def hit_the_limits(here: Running, key: dict[str, Any]) -> None:
     program, unknown = Program(here, key["key"]), Program(here, "sk-0123abcd")
     with program.http, unknown.http:
         shown = [row["id"] for row in program.http.get("/v1/models").json()["data"]]
-        said = [program.chat(name) for name in ("lab/small", "lab/large", "team", "lab/small")]
+        written = [program.chat(name) for name in ("lab/small", "lab/large", "team", "lab/small")]
         stranger = unknown.chat("lab/small")
 
     assert "team" in shown
-    assert [each.status_code for each in said] == [200, 403, 200, 429]
-    assert "requests/minute" in said[3].json()["error"]["message"]
-    assert 0 < int(said[3].headers["retry-after"]) <= 60
+    assert [each.status_code for each in written] == [200, 403, 200, 429]
+    assert "requests/minute" in written[3].json()["error"]["message"]
+    assert 0 < int(written[3].headers["retry-after"]) <= 60
     assert (stranger.status_code, stranger.json()["error"]["message"]) == (401, "Invalid API key")
 
 

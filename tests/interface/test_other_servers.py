@@ -13,7 +13,7 @@ import plain_readers
 import pytest
 from corpus import Item, answer, items
 from custom_node import END, EVENT
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from other_servers import (
     OVER_HTTP_1,
     OVER_HTTP_2,
@@ -56,24 +56,24 @@ def recorded(wire: str, is_stream: bool, most: int) -> dict[str, Item]:
 
 STREAMS = recorded("openai_chat", True, 4)
 WHOLE = recorded("openai_chat", False, 3)
-VENDORS: dict[str, Callable[[], Said]] = {
-    "refuses": lambda: Said((b'{"error":{"message":"too much","type":"x"}}',), 422),
-    "fails": lambda: Said((b"",), 500),
-    "breaks": lambda: Said.stream(WORD, ERROR, pause=0.01),
-    "is cut": lambda: Said.stream(WORD, WORD, cut=True, pause=0.01),
-    "is late": lambda: Said.stream(WORD, END, delay=EARLY + 3 * BEAT),
-    "refuses late": lambda: Said((b'{"error":{"message":"no"}}',), 422, delay=2 * EARLY),
-    "never answers": lambda: Said(delay=60),
-    "waits": lambda: Said.stream(WORD, END, delay=0.3),
+VENDORS: dict[str, Callable[[], MockResponse]] = {
+    "refuses": lambda: MockResponse((b'{"error":{"message":"too much","type":"x"}}',), 422),
+    "fails": lambda: MockResponse((b"",), 500),
+    "breaks": lambda: MockResponse.stream(WORD, ERROR, pause=0.01),
+    "is cut": lambda: MockResponse.stream(WORD, WORD, cut=True, pause=0.01),
+    "is late": lambda: MockResponse.stream(WORD, END, delay=EARLY + 6 * BEAT),
+    "refuses late": lambda: MockResponse((b'{"error":{"message":"no"}}',), 422, delay=2 * EARLY),
+    "never answers": lambda: MockResponse(delay=60),
+    "waits": lambda: MockResponse.stream(WORD, END, delay=0.3),
 }
 
 
-def script(asked: Asked) -> Said:
-    name = asked.json()["model"]
+def script(received: ReceivedRequest) -> MockResponse:
+    name = received.json()["model"]
     if name in STREAMS:
         whole = answer(STREAMS[name])
-        return Said.stream(*(whole[at : at + 777] for at in range(0, len(whole), 777)))
-    return Said((answer(WHOLE[name]),)) if name in WHOLE else VENDORS[name]()
+        return MockResponse.stream(*(whole[at : at + 777] for at in range(0, len(whole), 777)))
+    return MockResponse((answer(WHOLE[name]),)) if name in WHOLE else VENDORS[name]()
 
 
 @pytest.fixture(scope="module")
@@ -127,26 +127,33 @@ def body_of(model: str, *, stream: bool = False, provider: str = "v-openai") -> 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_an_answer_arrives_byte_for_byte(guest: Guest, http: httpx2.Client, name: str) -> None:
-    told = http.post(CHAT, json=body_of(name))
+    reported = http.post(CHAT, json=body_of(name))
 
-    assert (told.status_code, told.http_version) == (200, f"HTTP/{2 if guest.is_http2 else 1.1}")
-    assert told.content == answer(WHOLE[name])
+    assert (reported.status_code, reported.http_version) == (
+        200,
+        f"HTTP/{2 if guest.is_http2 else 1.1}",
+    )
+    assert reported.content == answer(WHOLE[name])
     row = guest.here.rows()[0]
-    assert (row.status, row.request_id) == ("ok", told.headers["x-request-id"])
-    assert row.input_tokens == plain_readers.read("openai", told.content, stream=False).input_tokens
+    assert (row.status, row.request_id) == ("ok", reported.headers["x-request-id"])
+    assert (
+        row.input_tokens
+        == plain_readers.read("openai", reported.content, stream=False).input_tokens
+    )
 
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_arrives_byte_for_byte(guest: Guest, http: httpx2.Client, name: str) -> None:
-    told = http.post(CHAT, json=body_of(name, stream=True))
+    reported = http.post(CHAT, json=body_of(name, stream=True))
 
-    assert told.status_code == 200
-    assert told.headers["content-type"].startswith("text/event-stream")
-    assert told.content == answer(STREAMS[name])
+    assert reported.status_code == 200
+    assert reported.headers["content-type"].startswith("text/event-stream")
+    assert reported.content == answer(STREAMS[name])
     row = guest.here.rows()[0]
-    assert (row.status, row.request_id) == ("ok", told.headers["x-request-id"])
+    assert (row.status, row.request_id) == ("ok", reported.headers["x-request-id"])
     assert (
-        row.output_tokens == plain_readers.read("openai", told.content, stream=True).output_tokens
+        row.output_tokens
+        == plain_readers.read("openai", reported.content, stream=True).output_tokens
     )
 
 
@@ -155,10 +162,10 @@ def test_an_answer_may_be_asked_for_in_another_format(http: httpx2.Client, name:
     is_stream = name in STREAMS
     source = plain_readers.read("openai", answer((STREAMS | WHOLE)[name]), stream=is_stream)
 
-    told = http.post(MESSAGES, json=body_of(name, stream=is_stream))
+    reported = http.post(MESSAGES, json=body_of(name, stream=is_stream))
 
-    heard = plain_readers.read("claude", told.content, stream=is_stream)
-    assert told.status_code == 200
+    heard = plain_readers.read("claude", reported.content, stream=is_stream)
+    assert reported.status_code == 200
     assert heard.text == source.text
     assert (heard.input_tokens, heard.output_tokens) == (source.input_tokens, source.output_tokens)
 
@@ -167,29 +174,29 @@ class Talk:
     """A stream of which the client has heard all that the vendor has said."""
 
     def __init__(self, http: httpx2.Client, step: Lockstep, stack: ExitStack) -> None:
-        asked = http.stream("POST", CHAT, json=body_of("m", stream=True, provider="step-openai"))
+        received = http.stream("POST", CHAT, json=body_of("m", stream=True, provider="step-openai"))
         pool = stack.enter_context(ThreadPoolExecutor(1))
-        coming = pool.submit(stack.enter_context, asked)
+        coming = pool.submit(stack.enter_context, received)
         step.hear()
         step.begin()
         step.say(WORD)
-        self.told: httpx2.Response = coming.result(10)
-        self.pieces = self.told.iter_raw()
+        self.reported: httpx2.Response = coming.result(10)
+        self.pieces = self.reported.iter_raw()
         assert next(self.pieces) == WORD
 
 
 def test_each_piece_arrives_before_the_next_has_left_the_vendor(
     http: httpx2.Client, step: Lockstep
 ) -> None:
-    said = [EVENT % b"%d" % number for number in range(20)]
+    written = [EVENT % b"%d" % number for number in range(20)]
     with ExitStack() as stack:
         talk = Talk(http, step, stack)
         heard = []
-        for piece in said:
+        for piece in written:
             step.say(piece)
             heard.append(next(talk.pieces))
 
-    assert heard == said
+    assert heard == written
 
 
 def test_a_client_that_leaves_in_mid_stream_ends_what_the_vendor_does(
@@ -278,38 +285,38 @@ def test_a_failure_before_the_stream_keeps_its_status(http: httpx2.Client) -> No
     assert broken.status_code >= 500
     assert "too much" in streamed.json()["error"]["message"]
     assert claude.json()["type"] == "error"
-    for told in (whole, streamed, broken):
-        assert told.json()["error"]["request_id"] == told.headers["x-request-id"]
+    for reported in (whole, streamed, broken):
+        assert reported.json()["error"]["request_id"] == reported.headers["x-request-id"]
 
 
 @pytest.mark.parametrize(("name", "status"), [("breaks", "error"), ("is cut", "upstream_cut")])
 def test_a_failure_in_mid_stream_is_told_in_the_stream(
     guest: Guest, http: httpx2.Client, name: str, status: str
 ) -> None:
-    told = http.post(CHAT, json=body_of(name, stream=True))
+    reported = http.post(CHAT, json=body_of(name, stream=True))
 
-    assert told.status_code == 200
-    assert told.content.startswith(WORD)
-    assert b'"error"' in told.content
-    assert b"[DONE]" not in told.content
+    assert reported.status_code == 200
+    assert reported.content.startswith(WORD)
+    assert b'"error"' in reported.content
+    assert b"[DONE]" not in reported.content
     assert guest.here.rows()[0].status == status
 
 
 def test_a_late_stream_opens_early_and_is_kept_alive(http: httpx2.Client) -> None:
-    told = http.post(MESSAGES, json=body_of("is late", stream=True))
+    reported = http.post(MESSAGES, json=body_of("is late", stream=True))
 
-    assert told.status_code == 200
-    assert told.content.startswith(b"event: ping\n")
-    assert told.content.count(b"event: ping\n") >= 3
-    assert plain_readers.read("claude", told.content, stream=True).text == "word"
+    assert reported.status_code == 200
+    assert reported.content.startswith(b"event: ping\n")
+    assert reported.content.count(b"event: ping\n") >= 3
+    assert plain_readers.read("claude", reported.content, stream=True).text == "word"
 
 
 def test_a_refusal_after_a_stream_opened_is_an_event(http: httpx2.Client) -> None:
-    told = http.post(MESSAGES, json=body_of("refuses late", stream=True))
+    reported = http.post(MESSAGES, json=body_of("refuses late", stream=True))
 
-    assert told.status_code == 200
-    assert told.content.startswith(b"event: ping\n")
-    assert b"event: error\n" in told.content
+    assert reported.status_code == 200
+    assert reported.content.startswith(b"event: ping\n")
+    assert b"event: error\n" in reported.content
 
 
 def test_a_client_may_leave_a_stream_that_was_opened_early(
@@ -319,9 +326,9 @@ def test_a_client_may_leave_a_stream_that_was_opened_early(
     gone = vendor.gone
     with (
         guest.client() as client,
-        client.stream("POST", MESSAGES, json=body_of("never answers", stream=True)) as told,
+        client.stream("POST", MESSAGES, json=body_of("never answers", stream=True)) as reported,
     ):
-        assert next(told.iter_raw()).startswith(b"event: ping\n")
+        assert next(reported.iter_raw()).startswith(b"event: ping\n")
         client.close()
 
         until(lambda: vendor.gone > gone)
@@ -333,7 +340,7 @@ def test_a_client_may_leave_a_stream_that_was_opened_early(
 
 def test_hundreds_are_served_at_once(guest: Guest) -> None:
     vendor = guest.here.vendors["openai"]
-    before = len(vendor.asked)
+    before = len(vendor.received)
     lines = 4 if guest.is_http2 else CROWD
     with ExitStack() as stack:
         readers = [stack.enter_context(closing(Reader(guest))) for _ in range(lines)]
@@ -342,7 +349,7 @@ def test_hundreds_are_served_at_once(guest: Guest) -> None:
         heard = [taken(reader, CROWD // lines) for reader in readers]
 
     assert {each.count(WORD) for each in heard} == {CROWD // lines}
-    assert len(vendor.asked) - before == CROWD
+    assert len(vendor.received) - before == CROWD
 
 
 def taken(reader: Reader, streams: int) -> bytes:

@@ -13,7 +13,7 @@ import openai
 import pytest
 from chat_endpoints import BODIES, GPT, PATHS, UUID, gpt_stream
 from custom_node import END, EVENT
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from other_servers import OVER_HTTP_1, SERVERS, Guest, Lockstep, embedded, until
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -35,9 +35,9 @@ async def _own(request: Request) -> PlainTextResponse:
 
 
 async def _looked_at(request: Request, answer: Any) -> Response:
-    told: Response = await answer(request)
-    told.headers["x-looked-at"] = "yes"
-    return told
+    reported: Response = await answer(request)
+    reported.headers["x-looked-at"] = "yes"
+    return reported
 
 
 def program(gateway: Any) -> Starlette:
@@ -49,10 +49,14 @@ def program(gateway: Any) -> Starlette:
     return Starlette(routes=[Route("/own", _own), *mounted])
 
 
-def script(asked: Asked) -> Said:
-    if asked.json()["model"] == "never":
-        return Said(delay=60)
-    return Said.stream(*gpt_stream("fi", "ne")) if asked.json().get("stream") else Said((GPT,))
+def script(received: ReceivedRequest) -> MockResponse:
+    if received.json()["model"] == "never":
+        return MockResponse(delay=60)
+    return (
+        MockResponse.stream(*gpt_stream("fi", "ne"))
+        if received.json().get("stream")
+        else MockResponse((GPT,))
+    )
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -82,12 +86,12 @@ def http(guest: Guest) -> Iterator[httpx2.Client]:
 def test_a_gateway_below_a_path_serves_every_format(
     http: httpx2.Client, below: str, wire: str
 ) -> None:
-    told = http.post(below + PATHS[wire], json=BODIES[wire])
+    reported = http.post(below + PATHS[wire], json=BODIES[wire])
 
-    assert told.status_code == 200
-    assert "fine" in told.text
-    assert ("x-looked-at" in told.headers) is (below == "/mid")
-    assert UUID.fullmatch(told.headers["x-request-id"])
+    assert reported.status_code == 200
+    assert "fine" in reported.text
+    assert ("x-looked-at" in reported.headers) is (below == "/mid")
+    assert UUID.fullmatch(reported.headers["x-request-id"])
 
 
 @pytest.mark.parametrize("below", BELOW)
@@ -118,8 +122,8 @@ def test_a_stream_comes_through_a_program(guest: Guest, below: str) -> None:
         guest.client() as client,
         openai.OpenAI(base_url=f"{guest.url}{below}/v1", api_key="none", http_client=client) as sdk,
     ):
-        asked: Any = {"model": "v-openai/m", "messages": [{"role": "user", "content": "Hello"}]}
-        with sdk.chat.completions.create(**asked, stream=True) as stream:
+        received: Any = {"model": "v-openai/m", "messages": [{"role": "user", "content": "Hello"}]}
+        with sdk.chat.completions.create(**received, stream=True) as stream:
             pieces = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
 
     assert "".join(pieces) == "fine"
@@ -130,10 +134,10 @@ def test_a_stream_comes_through_a_program(guest: Guest, below: str) -> None:
 def test_a_body_that_nobody_reads_below_a_path_holds_nobody(
     http: httpx2.Client, below: str, path: str
 ) -> None:
-    told = http.put(below + path, content=iter([b" " * 65536] * 40))
+    reported = http.put(below + path, content=iter([b" " * 65536] * 40))
     after = http.get(f"{below}/api/health")
 
-    assert 400 <= told.status_code < 500
+    assert 400 <= reported.status_code < 500
     assert after.json() == {"ok": True}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import BODIES, GPT, PATHS, UUID
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from msgspec.structs import force_setattr
 from other_servers import OVER_HTTP_1, SERVERS, Guest, embedded, until
 from raw_http import read_response, send_bytes
@@ -31,7 +31,7 @@ def place(
     folder = tmp_path_factory.mktemp("guest")
     limit = {"GATEWAY_MAX_BODY_MB": "16"}
     with embedded(
-        request.param, folder, {"openai": lambda asked: Said((GPT,))}, variables=limit
+        request.param, folder, {"openai": lambda received: MockResponse((GPT,))}, variables=limit
     ) as guest:
         yield guest
 
@@ -65,18 +65,18 @@ def needing_keys(guest: Guest) -> Iterator[None]:
 @pytest.mark.parametrize("wire", ["openai", "claude"])
 @pytest.mark.parametrize("body", [b"", b"nope", b"[]", b'{"model": 5}', b"\xff"])
 def test_a_bad_body_is_refused(http: httpx2.Client, wire: str, body: bytes) -> None:
-    told = http.post(PATHS[wire], content=body, headers=JSON)
+    reported = http.post(PATHS[wire], content=body, headers=JSON)
 
-    assert told.status_code == 400
-    assert UUID.fullmatch(told.headers["x-request-id"])
-    assert told.headers["x-request-id"] in told.text
-    assert wire == "openai" or told.json()["type"] == "error"
+    assert reported.status_code == 400
+    assert UUID.fullmatch(reported.headers["x-request-id"])
+    assert reported.headers["x-request-id"] in reported.text
+    assert wire == "openai" or reported.json()["type"] == "error"
 
 
 def test_another_media_type_is_refused(http: httpx2.Client) -> None:
-    told = http.post(CHAT, content=b"{}", headers={"content-type": "text/plain"})
+    reported = http.post(CHAT, content=b"{}", headers={"content-type": "text/plain"})
 
-    assert told.status_code == 415
+    assert reported.status_code == 415
 
 
 @OVER_HTTP_1
@@ -103,10 +103,10 @@ def test_a_body_over_the_limit_is_refused(
     before = len(guest.here.rows())
     size = 17 * MIB
     headers = {**JSON, "content-length": str(size)} if is_announced else JSON
-    told = http.post(CHAT, content=pieces(size), headers=headers)
+    reported = http.post(CHAT, content=pieces(size), headers=headers)
 
-    assert told.status_code == 413
-    assert "x-request-id" in told.headers
+    assert reported.status_code == 413
+    assert "x-request-id" in reported.headers
 
     until(lambda: not guest.here.gateway.core.in_flight)
     row = guest.here.rows()[0]
@@ -121,10 +121,10 @@ def test_a_body_that_nobody_reads_holds_nobody(
     http: httpx2.Client, needing_keys: None, path: str
 ) -> None:
     method = "PUT" if path == CHAT else "POST"
-    told = http.request(method, path, content=pieces(4 * MIB), headers=JSON)
+    reported = http.request(method, path, content=pieces(4 * MIB), headers=JSON)
     after = http.get("/api/health")
 
-    assert 400 <= told.status_code < 500
+    assert 400 <= reported.status_code < 500
     assert after.json() == {"ok": True}
 
 
@@ -137,11 +137,11 @@ def test_a_long_picture_reaches_the_vendor_as_it_is(
     whole = json.dumps(body).encode()
     content = whole if how == "sized" else (whole[at : at + 60_000] for at in count(len(whole)))
 
-    told = http.post(CHAT, content=content, headers=JSON)
+    reported = http.post(CHAT, content=content, headers=JSON)
 
-    assert (told.status_code, told.content) == (200, GPT)
-    asked = guest.here.vendors["openai"].asked[-1]
-    assert asked.json() == {**body, "model": "m"}
+    assert (reported.status_code, reported.content) == (200, GPT)
+    received = guest.here.vendors["openai"].received[-1]
+    assert received.json() == {**body, "model": "m"}
 
 
 def count(size: int) -> range:
@@ -151,9 +151,9 @@ def count(size: int) -> range:
 def test_a_body_in_pieces_is_read(http: httpx2.Client) -> None:
     whole = json.dumps(BODIES["openai"]).encode()
 
-    told = http.post(CHAT, content=iter([whole[:9], whole[9:40], whole[40:]]), headers=JSON)
+    reported = http.post(CHAT, content=iter([whole[:9], whole[9:40], whole[40:]]), headers=JSON)
 
-    assert (told.status_code, told.content) == (200, GPT)
+    assert (reported.status_code, reported.content) == (200, GPT)
 
 
 @pytest.mark.parametrize("wire", ["openai", "claude"])
@@ -180,7 +180,7 @@ def test_a_key_that_is_paused_is_refused_from_then_on(
     http.put(f"/api/keys/{key['id']}", json={"isActive": False}, headers=shown)
     after = http.post(CHAT, json=BODIES["openai"], headers=bearer)
 
-    assert [told.status_code for told in before] == [200, 200, 200]
+    assert [reported.status_code for reported in before] == [200, 200, 200]
     assert after.status_code == 401
 
 
@@ -207,7 +207,7 @@ def test_a_key_that_changes_is_judged_anew(
     finally:
         force_setattr(identity, "clock", clock)
 
-    assert [told.status_code for told in before] == [200, 200, 200]
+    assert [reported.status_code for reported in before] == [200, 200, 200]
     assert after.status_code == (403 if how == "narrowed" else 401)
 
 
@@ -225,7 +225,7 @@ def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
             send_bytes(peer, head.encode() + whole)
             assert read_response(peer, 5, until=GPT).status == 200
         until(lambda: not guest.here.gateway.core.in_flight)
-        seen, asked = {row.request_id for row in guest.here.rows()}, len(vendor.asked)
+        seen, received = {row.request_id for row in guest.here.rows()}, len(vendor.received)
         send_bytes(peer, head.encode() + whole[:sent])
         read_response(peer, 0.02)
 
@@ -235,7 +235,7 @@ def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
     until(lambda: bool(new()))
     [row] = new()
     assert (row.status, row.http_status, row.attempts) == ("client_gone", 499, 0)
-    assert len(vendor.asked) == asked
+    assert len(vendor.received) == received
 
 
 @OVER_HTTP_1
@@ -250,9 +250,9 @@ def test_a_host_that_is_none_is_refused(guest: Guest, host: str) -> None:
 
 def test_a_page_elsewhere_is_no_operator_by_its_name(guest: Guest, http: httpx2.Client) -> None:
     """Its name may lead to this machine (DNS rebinding)."""
-    told = http.get("/api/keys", headers={"host": "rebound.example"})
+    reported = http.get("/api/keys", headers={"host": "rebound.example"})
 
-    assert told.status_code == 401
+    assert reported.status_code == 401
 
 
 @pytest.mark.parametrize("header", ["x-forwarded-for", "x-real-ip", "forwarded", "via"])
@@ -267,11 +267,11 @@ def test_who_comes_through_a_proxy_is_not_local(http: httpx2.Client, header: str
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize("path", ["/v1/nothing", "/v1/chat", "/api/v1/nope"])
 def test_a_path_that_nobody_serves(http: httpx2.Client, path: str, method: str) -> None:
-    told = http.request(method, path)
+    reported = http.request(method, path)
 
-    assert told.status_code == 404
-    assert told.json()["error"]["code"] == "unknown_route"
-    assert UUID.fullmatch(told.headers["x-request-id"])
+    assert reported.status_code == 404
+    assert reported.json()["error"]["code"] == "unknown_route"
+    assert UUID.fullmatch(reported.headers["x-request-id"])
 
 
 @OVER_HTTP_1
@@ -288,13 +288,13 @@ def test_a_path_that_could_mean_two_things_is_refused(guest: Guest, path: str) -
 
 @pytest.mark.parametrize("wire", ["openai", "claude"])
 def test_another_method_is_told_which_there_are(http: httpx2.Client, wire: str) -> None:
-    told = http.get(PATHS[wire])
+    reported = http.get(PATHS[wire])
     probe = http.options(PATHS[wire])
     head = http.head(PATHS[wire])
 
-    assert (told.status_code, probe.status_code, head.status_code) == (405, 204, 200)
-    assert told.headers["allow"] == probe.headers["allow"] == "POST, OPTIONS"
-    assert told.json()["error"]
+    assert (reported.status_code, probe.status_code, head.status_code) == (405, 204, 200)
+    assert reported.headers["allow"] == probe.headers["allow"] == "POST, OPTIONS"
+    assert reported.json()["error"]
 
 
 @OVER_HTTP_1
@@ -314,13 +314,13 @@ def test_a_head_has_no_body_and_its_connection_goes_on(guest: Guest, path: str) 
 
 def test_each_answer_has_an_id_of_its_own(http: httpx2.Client) -> None:
     shown = {"x-request-id": "from-the-client"}
-    told = [http.post(CHAT, json=BODIES["openai"], headers=shown) for _ in range(5)]
-    ids = {each.headers["x-request-id"] for each in told}
+    reported = [http.post(CHAT, json=BODIES["openai"], headers=shown) for _ in range(5)]
+    ids = {each.headers["x-request-id"] for each in reported}
 
     assert len(ids) == 5
     assert all(re.fullmatch(UUID, each) for each in ids)
-    assert {each.headers["x-content-type-options"] for each in told} == {"nosniff"}
-    assert {each.headers["cache-control"] for each in told} == {"no-store"}
+    assert {each.headers["x-content-type-options"] for each in reported} == {"nosniff"}
+    assert {each.headers["cache-control"] for each in reported} == {"no-store"}
 
 
 def test_heads_that_differ_in_one_thing_are_told_apart(
@@ -330,10 +330,10 @@ def test_heads_that_differ_in_one_thing_are_told_apart(
     key = http.post("/api/keys", json={"name": "a", "machineId": "b"}, headers=owner).json()["key"]
     good, bad = {"authorization": f"Bearer {key}"}, {"authorization": f"Bearer {key}x"}
     shown: Any = (good, bad, good, {}, good, {"x-api-key": key}, {"x-api-keys": key})
-    told = [http.post(CHAT, json=BODIES["openai"], headers=headers) for headers in shown]
+    reported = [http.post(CHAT, json=BODIES["openai"], headers=headers) for headers in shown]
     typed = http.post(CHAT, content=b"{}", headers={**good, "content-type": "text/plain"})
     proxied = http.post(CHAT, json=BODIES["openai"], headers={"x-forwarded-for": "127.0.0.1"})
 
-    assert [each.status_code for each in told] == [200, 401, 200, 401, 200, 200, 401]
+    assert [each.status_code for each in reported] == [200, 401, 200, 401, 200, 200, 401]
     assert typed.status_code == 415
     assert proxied.status_code == 401

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 from vendor_answers import WHOLE
 
@@ -21,11 +21,15 @@ FRAME = (
 AT_ONCE = "[p/m] Provider concurrency limit reached (1 at once) (reset after 1s)"
 
 
-def script(asked: Asked) -> Said:
-    body = asked.json()
+def script(received: ReceivedRequest) -> MockResponse:
+    body = received.json()
     if body["model"] == "fails":
-        return Said((b'{"error":{"message":"no"}}',), 500)
-    return Said.stream(FRAME, hang=True) if body.get("stream") else Said((WHOLE["openai"],))
+        return MockResponse((b'{"error":{"message":"no"}}',), 500)
+    return (
+        MockResponse.stream(FRAME, hang=True)
+        if body.get("stream")
+        else MockResponse((WHOLE["openai"],))
+    )
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
@@ -98,12 +102,12 @@ def test_a_call_waits_until_the_answer_of_another_has_ended(
         with under_way(client):
             second = pool.submit(chat, client)
             until_one_waits(here)
-            asked = len(here.vendors["any"].asked)
+            received = len(here.vendors["any"].received)
             is_elsewhere = chat(client, "q/m").status_code
 
         answer = second.result(30)
 
-    assert (asked, is_elsewhere, answer.status_code) == (1, 200, 200)
+    assert (received, is_elsewhere, answer.status_code) == (1, 200, 200)
 
 
 @pytest.mark.parametrize("variables", [{"CONCURRENCY_GATE_TIMEOUT_MS": "50"}])
@@ -129,7 +133,7 @@ def test_the_next_member_of_a_combo_is_asked_instead_of_waiting(
         answer = chat(client, "both")
 
     assert answer.status_code == 200
-    assert [asked.json()["model"] for asked in here.vendors["any"].asked] == ["m", "other"]
+    assert [received.json()["model"] for received in here.vendors["any"].received] == ["m", "other"]
 
 
 def test_a_place_is_free_again_after_every_end(here: Served, client: httpx2.Client) -> None:
@@ -154,7 +158,7 @@ def test_calls_beyond_a_minutes_number_get_429(
     assert message.startswith(
         "[q/m] Provider rate limit exceeded (2 requests/minute) (reset after "
     )
-    assert len(here.vendors["any"].asked) == 2
+    assert len(here.vendors["any"].received) == 2
 
 
 @pytest.mark.parametrize(("settings", "last"), [({}, 429), ({"built-in": 0}, 200)])

@@ -70,8 +70,10 @@ def test_the_first_request_that_is_printed_works(gateway: tuple[str, str]) -> No
 def test_in_a_container_the_message_shows_how_to_create_a_key(tmp_path: Path) -> None:
     variables = {"GATEWAY_MODE": "container", "HOSTNAME": "127.0.0.1"}
     with running(tmp_path, variables=variables) as here:
-        said = here.printed.partition("need a key. Make one inside:")[2].strip().partition("\n")[0]
-        program, *words = shlex.split(said)
+        written = (
+            here.printed.partition("need a key. Make one inside:")[2].strip().partition("\n")[0]
+        )
+        program, *words = shlex.split(written)
         environment = {**os.environ, "DATA_DIR": str(tmp_path)}
         process = subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_server_fast.http1.connection import ClientConnection
 from gateway_server_fast.http1.request_head import RefusedRequest
 from msgspec.structs import force_setattr
@@ -31,7 +31,7 @@ LATER = 1_930_000_000.0
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    scripts = {"openai": lambda asked: Said((REPLY,))}
+    scripts = {"openai": lambda received: MockResponse((REPLY,))}
     folder = tmp_path_factory.mktemp("repeats")
     with serve_gateway(folder, scripts, server=request.param) as gateway:
         operate(gateway, "PATCH", "/api/settings", {"requireApiKey": True})
@@ -71,8 +71,8 @@ def test_every_body_arrives_as_it_was_sent(here: Served) -> None:
             send_bytes(peer, chat(key, text))
             assert read_response(peer, 10, until=ENOUGH).status == 200
 
-    asked: list[Asked] = here.vendors["openai"].asked[-len(texts) :]
-    assert [json.loads(one.body)["messages"][0]["content"] for one in asked] == texts
+    received: list[ReceivedRequest] = here.vendors["openai"].received[-len(texts) :]
+    assert [json.loads(one.body)["messages"][0]["content"] for one in received] == texts
 
 
 def test_requests_that_are_cut_anywhere_are_answered_among_whole_ones(here: Served) -> None:
@@ -155,12 +155,12 @@ def test_an_added_rule_applies_to_the_next_request(here: Served) -> None:
 def test_repeated_head_requests_get_no_body(
     here: Served,
 ) -> None:
-    asked = b"HEAD /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
+    received = b"HEAD /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
 
     with connect(here.url) as peer:
         heard = []
         for _ in range(3):
-            send_bytes(peer, asked)
+            send_bytes(peer, received)
             heard.append(read_response(peer, 0.4))
 
     assert [each.status for each in heard] == [200, 200, 200]
@@ -234,7 +234,7 @@ def test_a_request_with_a_late_body_is_refused_once_and_recorded(
 ) -> None:
     with (
         serve_gateway(
-            tmp_path_factory.mktemp("late"), {"openai": lambda asked: Said((REPLY,))}
+            tmp_path_factory.mktemp("late"), {"openai": lambda received: MockResponse((REPLY,))}
         ) as here,
         connect(here.url) as peer,
     ):
@@ -254,7 +254,7 @@ def test_a_stop_lets_an_incomplete_request_finish(
 ) -> None:
     with (
         serve_gateway(
-            tmp_path_factory.mktemp("stop"), {"openai": lambda asked: Said((REPLY,))}
+            tmp_path_factory.mktemp("stop"), {"openai": lambda received: MockResponse((REPLY,))}
         ) as here,
         connect(here.url) as peer,
     ):

@@ -237,7 +237,7 @@ def test_an_sdk_completes_a_tool_loop_with_thinking(
     assert outcome.calls == CALLS
     assert len(set(outcome.ids)) in (0, 2) or client == wire == "gemini"
 
-    body = here.vendors[wire].asked[-1].json()
+    body = here.vendors[wire].received[-1].json()
     turn = HEAR[wire](body)
     assert [(name, arguments) for _, name, arguments in turn.calls] == CALLS
     assert [result for _, result in turn.results] == RESULTS

@@ -11,7 +11,7 @@ import anthropic
 import ollama
 import openai
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from google import genai
 from google.genai import types as genai_types
 from minimal_requests import PNG
@@ -104,8 +104,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    def script(wire: str) -> Callable[[Asked], Said]:
-        return lambda _: Said((json.dumps(ANSWERS[wire]).encode(),))
+    def script(wire: str) -> Callable[[ReceivedRequest], MockResponse]:
+        return lambda _: MockResponse((json.dumps(ANSWERS[wire]).encode(),))
 
     def specs(vendors: Any) -> list[Any]:
         return [
@@ -188,7 +188,7 @@ def test_an_image_and_the_response_format_reach_the_vendor(
 ) -> None:
     place = CLIENTS[client](here, f"v-{vendor}/{MODELS[vendor]}")
 
-    sent = here.vendors[vendor].asked[-1].body.decode()
+    sent = here.vendors[vendor].received[-1].body.decode()
     assert place == Place(city="Oslo")
     # Between speakers of one format the bytes pass as they came, url-safe letters included.
     assert PNG in (sent if client != vendor else sent.replace("-", "+").replace("_", "/"))

@@ -13,7 +13,7 @@ import gateway_provider_bedrock
 import pytest
 from admin_gateway import KEY, AdminGateway, opened
 from caller_kinds import with_key
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from served_gateway import serve_gateway
 from unnormalized_requests import raw_request, send_raw
 
@@ -112,8 +112,10 @@ async def test_no_member_and_no_header_redirects_a_call(admin: AdminGateway, cal
 
         assert canary.visits == 0
     assert answered > 40
-    assert {asked.headers["host"] for asked in admin.vendor.asked} <= {admin.vendor.url[7:]}
-    assert not admin.other.asked
+    assert {received.headers["host"] for received in admin.vendor.received} <= {
+        admin.vendor.url[7:]
+    }
+    assert not admin.other.received
 
 
 def linked(url: str) -> dict[str, dict[str, Any]]:
@@ -142,7 +144,7 @@ async def test_an_address_in_the_content_is_not_fetched(admin: AdminGateway, cal
 
 
 def test_an_absolute_url_as_the_target_redirects_nothing(tmp_path: Path) -> None:
-    with serve_gateway(tmp_path, {"openai": lambda asked: Said()}) as here:
+    with serve_gateway(tmp_path, {"openai": lambda received: MockResponse()}) as here:
         elsewhere = here.vendors["openai"].url
         authority = elsewhere.removeprefix("http://")
         body = json.dumps({"model": "echo/echo", "messages": MESSAGES, "input": "x"}).encode()
@@ -153,7 +155,7 @@ def test_an_absolute_url_as_the_target_redirects_nothing(tmp_path: Path) -> None
                     send_raw(
                         here.url, raw_request(target.encode(), *lines, method="POST", body=body)
                     )
-        assert here.vendors["openai"].asked == []
+        assert here.vendors["openai"].received == []
 
 
 OWN = "/api/providers"
@@ -211,9 +213,9 @@ async def test_changing_an_address_deletes_the_stored_key(admin: AdminGateway, m
     await admin.chat(f"{provider}/large")
     await admin.call("POST", f"{OWN}/{row['id']}/test")
 
-    assert admin.other.asked
+    assert admin.other.received
     assert await admin.stored(row["id"]) == {}
-    assert KEY not in str([(asked.headers, asked.body) for asked in admin.other.asked])
+    assert KEY not in str([(received.headers, received.body) for received in admin.other.received])
 
 
 async def test_a_key_cannot_set_a_nodes_address_and_a_change_moves_no_credential(
@@ -236,7 +238,7 @@ async def test_a_key_cannot_set_a_nodes_address_and_a_change_moves_no_credential
     await admin.chat("no/large")
 
     assert await admin.stored(row["id"]) == {}
-    assert KEY not in str([asked.headers for asked in admin.other.asked])
+    assert KEY not in str([received.headers for received in admin.other.received])
 
 
 async def test_a_probed_address_gets_no_stored_key(admin: AdminGateway) -> None:
@@ -251,7 +253,7 @@ async def test_a_probed_address_gets_no_stored_key(admin: AdminGateway) -> None:
         "/api/translator/send", json={"provider": "acme", "baseUrl": admin.other.url, "body": {}}
     )
 
-    assert KEY not in str([(asked.headers, asked.body) for asked in admin.other.asked])
+    assert KEY not in str([(received.headers, received.body) for received in admin.other.received])
 
 
 def looks(url: str, connection: str) -> dict[str, tuple[str, str, dict[str, Any]]]:

@@ -11,8 +11,9 @@ import pytest
 from admin_gateway import KEY, AdminGateway, opened
 from caller_kinds import SECRET
 from credentials import address, operations
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 
+from gateway_core.http.operations import STREAM
 from gateway_core.identity.access import Access
 
 pytestmark = pytest.mark.anyio
@@ -51,7 +52,7 @@ async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
         yield here
 
 
-async def said(admin: AdminGateway, wire: str) -> str:
+async def output(admin: AdminGateway, wire: str) -> str:
     path, body = CALLS[wire]
     answer = await admin.client.post(path, json={"model": "acme/large", "stream": True, **body})
     return answer.text
@@ -74,13 +75,13 @@ async def written(admin: AdminGateway) -> None:
     await admin.core.stores.connections.note(admin.core.cooldowns.take_changes())
 
 
-def breaking_off(message: str) -> Said:
-    return Said((CONTENT, FAILED % message.encode()), content_type="text/event-stream")
+def breaking_off(message: str) -> MockResponse:
+    return MockResponse((CONTENT, FAILED % message.encode()), content_type="text/event-stream")
 
 
-def repeated(asked: Asked) -> Said:
+def repeated(received: ReceivedRequest) -> MockResponse:
     """A stream that breaks off and repeats the credential it was shown."""
-    return breaking_off(f"No quota for {asked.headers['authorization']}, {KEY}!")
+    return breaking_off(f"No quota for {received.headers['authorization']}, {KEY}!")
 
 
 @pytest.mark.parametrize("wire", CALLS)
@@ -90,8 +91,8 @@ async def test_a_credential_repeated_in_a_stream_is_masked_everywhere(
     await admin.connect()
     admin.vendor.script = repeated
     with caplog.at_level(logging.DEBUG):
-        first = await said(admin, wire)
-        second = await said(admin, wire)
+        first = await output(admin, wire)
+        second = await output(admin, wire)
     await written(admin)
     row = (await admin.call("GET", "/api/providers"))["connections"][0]
 
@@ -109,11 +110,11 @@ async def test_a_credential_repeated_in_an_error_is_masked_everywhere(
 ) -> None:
     await admin.connect(providerSpecificData={"clientSecret": "other-canary-9"})
     words = f'{{"error":{{"message":"No {KEY} or other-canary-9","type":"x","code":null}}}}'
-    admin.vendor.script = lambda asked: Said((words.encode(),), status)
+    admin.vendor.script = lambda received: MockResponse((words.encode(),), status)
 
-    told = [await said(admin, wire) for _ in range(2)]
+    reported = [await output(admin, wire) for _ in range(2)]
 
-    assert "canary" not in "".join(told)
+    assert "canary" not in "".join(reported)
     await written(admin)
     assert b"canary" not in every_byte(tmp_path)
 
@@ -127,7 +128,9 @@ async def test_an_unexpected_error_contains_no_internals(
         await database.execute(f"ALTER TABLE {table['name']} RENAME TO gone_{table['name']}")
     failed = set()
     for operation in operations(admin):
-        if operation.access in SKIPPED or operation.path.endswith(("stream", "oidc/test")):
+        if operation.access in SKIPPED or operation.path.endswith("oidc/test"):
+            continue
+        if operation.media == STREAM:  # Its head is sent before anything can fail.
             continue
         answer = await admin.client.request(
             operation.method, address(operation.path), json=operation.example or {}
@@ -135,8 +138,8 @@ async def test_an_unexpected_error_contains_no_internals(
         if answer.status_code != 500:
             continue
         failed.add(operation.path)
-        told = answer.text.lower()
-        assert not [word for word in INSIDES if word in told], (operation.path, told)
+        reported = answer.text.lower()
+        assert not [word for word in INSIDES if word in reported], (operation.path, reported)
         assert answer.headers["x-request-id"] in caplog.text, operation.path
     assert len(failed) > 20
 

@@ -57,7 +57,9 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 def reached(admin: AdminGateway) -> set[str]:
     """Every model in requests to the vendor, under any spelling of the member."""
-    bodies = [msgspec.json.decode(asked.body) for asked in admin.vendor.asked if asked.body]
+    bodies = [
+        msgspec.json.decode(received.body) for received in admin.vendor.received if received.body
+    ]
     return {
         str(value).lower()
         for body in bodies

@@ -14,9 +14,9 @@ import pytest
 from admin_gateway import REPLY, AdminGateway, opened
 from caller_kinds import SECRET
 from credentials import operations
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
-from gateway_core.http.operations import RouteOperation
+from gateway_core.http.operations import STREAM, RouteOperation
 from gateway_core.identity.access import Access
 
 pytestmark = pytest.mark.anyio
@@ -81,7 +81,7 @@ def filled(path: str) -> str:
     return "/".join("x" if part.startswith("{") else part for part in path.split("/"))
 
 
-async def told(admin: AdminGateway, method: str, path: str, body: bytes) -> int:
+async def reported(admin: AdminGateway, method: str, path: str, body: bytes) -> int:
     """The status of an answer that came quickly, in JSON."""
     begun = time.process_time()
     answer = await admin.client.request(method, path, content=body, headers=JSON)
@@ -96,14 +96,14 @@ async def test_every_route_refuses_invalid_documents(admin: AdminGateway, name: 
     await admin.connect()
     process = os.getpid()
     for each in writing(admin):
-        status = await told(admin, each.method, filled(each.path), RUBBISH[name])
+        status = await reported(admin, each.method, filled(each.path), RUBBISH[name])
         # These estimate the size of a request, or load a model where there is nothing to answer.
         reads = each.access is Access.INFERENCE and not each.path.endswith(UNREAD)
         is_dropped = name in DROPPED and not reads
         assert 400 <= status < 500 or (is_dropped and status < 300), (each.path, status)
 
     assert os.getpid() == process
-    assert name in DROPPED or not admin.vendor.asked
+    assert name in DROPPED or not admin.vendor.received
     assert (await admin.chat("acme/large")).status_code == 200
 
 
@@ -111,13 +111,13 @@ async def test_a_deep_valid_document_causes_no_error(admin: AdminGateway) -> Non
     await admin.connect()
     deep = b'{"model":"acme/large","messages":%b,"contents":[],"x":%b}' % (MESSAGES, LEGAL)
     for each in writing(admin):
-        status = await told(admin, each.method, filled(each.path), deep)
+        status = await reported(admin, each.method, filled(each.path), deep)
         assert status < 500, (each.method, each.path, status)
     for member in (b"messages", b"tools", b"input", b"metadata", b"system", b"contents"):
         body = b'{"model":"acme/large","max_tokens":9,"%b":%b}' % (member, LEGAL)
         for each in writing(admin):
             if each.access is Access.INFERENCE:
-                status = await told(admin, each.method, filled(each.path), body)
+                status = await reported(admin, each.method, filled(each.path), body)
                 assert 400 <= status < 500 or status == 200, (each.path, member, status)
 
     assert (await admin.chat("acme/large")).status_code == 200
@@ -138,7 +138,7 @@ async def test_a_stored_document_is_not_too_deep_to_be_shown_again(
     for depth in depths:
         deep = b'{"a":' * depth + b"1" + b"}" * depth
         for member in (b"custom", b"policy", b"capabilities", b"providerSpecificData"):
-            status = await told(admin, method, path, b'%b,"%b":%b}' % (rest, member, deep))
+            status = await reported(admin, method, path, b'%b,"%b":%b}' % (rest, member, deep))
             assert status < 500, (depth, member, status)
 
         assert (await admin.client.get(path)).status_code == 200
@@ -168,10 +168,10 @@ async def test_an_invalid_vendor_answer_is_a_bad_gateway(
     admin: AdminGateway, call: str, answer: str
 ) -> None:
     await admin.connect()
-    admin.vendor.script = lambda asked: Said((ANSWERS[answer],))
+    admin.vendor.script = lambda received: MockResponse((ANSWERS[answer],))
     path, body = CALLS[call]
 
-    assert await told(admin, "POST", path, body) == 502
+    assert await reported(admin, "POST", path, body) == 502
 
     admin.vendor.script = admin.vendor.answer
     admin.core.cooldowns.clear([a.id for a in admin.core.snapshot.accounts["acme"]], "__all")
@@ -185,7 +185,7 @@ async def test_invalid_data_in_a_vendor_stream_ends_in_an_error(
 ) -> None:
     await admin.connect()
     event = b"data: %b\n\n" % ANSWERS[rubbish]
-    admin.vendor.script = lambda asked: Said((event,), content_type="text/event-stream")
+    admin.vendor.script = lambda received: MockResponse((event,), content_type="text/event-stream")
     path, body = CALLS[call]
     begun = time.process_time()
 
@@ -217,7 +217,7 @@ NASTY = (
 def questions(admin: AdminGateway) -> Iterator[tuple[RouteOperation, str]]:
     """Every reading operation, with each name of its query."""
     for each in operations(admin):
-        if each.method != "GET" or each.access in STEADY or each.path.endswith("stream"):
+        if each.method != "GET" or each.access in STEADY or each.media == STREAM:
             continue
         names = each.query.__struct_encode_fields__ if each.query is not None else ("limit",)
         for name in names:

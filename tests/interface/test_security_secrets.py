@@ -157,7 +157,9 @@ async def test_a_call_uses_the_account_whose_secret_can_be_decrypted(admin: Admi
     answer = await admin.chat("acme/large")
 
     assert answer.status_code == 200
-    assert [asked.headers["authorization"] for asked in admin.vendor.asked] == [f"Bearer {KEY}"]
+    assert [received.headers["authorization"] for received in admin.vendor.received] == [
+        f"Bearer {KEY}"
+    ]
 
 
 async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_works(

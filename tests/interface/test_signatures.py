@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, keyless_provider, serve_gateway
 
 from gateway_core import Model
@@ -84,8 +84,8 @@ MODELS = {"claude": "claude-sonnet-4-5", "gemini": "gemini-3-pro", "openai-respo
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    def script(wire: str) -> Callable[[Asked], Said]:
-        return lambda _: Said((json.dumps(ANSWERS[wire]).encode(),))
+    def script(wire: str) -> Callable[[ReceivedRequest], MockResponse]:
+        return lambda _: MockResponse((json.dumps(ANSWERS[wire]).encode(),))
 
     def specs(vendors: Any) -> list[Any]:
         return [
@@ -160,8 +160,8 @@ def gemini_second(first: Json, answer: Json) -> Json:
     result: Json = {"name": "look", "response": {"result": "sunny"}}
     if "id" in call:
         result["id"] = call["id"]
-    told = {"role": "user", "parts": [{"functionResponse": result}]}
-    return {**first, "contents": [*first["contents"], content, told]}
+    reported = {"role": "user", "parts": [{"functionResponse": result}]}
+    return {**first, "contents": [*first["contents"], content, reported]}
 
 
 CLIENTS: dict[str, tuple[Callable[[str], Json], Callable[[Json, Json], Json]]] = {
@@ -210,12 +210,12 @@ def test_the_vendor_sees_its_own_signature_again(
 ) -> None:
     first, second = CLIENTS[client]
     model = f"v-{vendor}/{MODELS[vendor]}"
-    asked = first(model)
+    received = first(model)
 
-    answer = post(http, here, client, model, asked)
-    post(http, here, client, model, second(asked, answer))
+    answer = post(http, here, client, model, received)
+    post(http, here, client, model, second(received, answer))
 
-    sent = here.vendors[vendor].asked[-1].json()
+    sent = here.vendors[vendor].received[-1].json()
     assert holds_proof(vendor, sent)
     assert "_gwS1_" not in json.dumps(sent)
     assert "sunny" in json.dumps(sent)
@@ -231,13 +231,13 @@ def test_another_vendor_does_not(
     if client == vendor == other:
         # The client's own bytes pass unread between vendors of its format.
         return
-    asked = first(f"v-{vendor}/{MODELS[vendor]}")
+    received = first(f"v-{vendor}/{MODELS[vendor]}")
     elsewhere = f"v-{other}-2/{MODELS[other]}"
 
-    answer = post(http, here, client, f"v-{vendor}/{MODELS[vendor]}", asked)
-    post(http, here, client, elsewhere, second(asked, answer))
+    answer = post(http, here, client, f"v-{vendor}/{MODELS[vendor]}", received)
+    post(http, here, client, elsewhere, second(received, answer))
 
-    sent = json.dumps(here.vendors[f"{other}-2"].asked[-1].json())
+    sent = json.dumps(here.vendors[f"{other}-2"].received[-1].json())
     assert "_gwS1_" not in sent
     assert "X2d3UzFf" not in sent
     assert "sunny" in sent

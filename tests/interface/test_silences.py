@@ -12,7 +12,7 @@ import httpx2
 import ollama
 import openai
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from google import genai
 from google.genai import types as genai_types
 from served_gateway import Served, serve_gateway
@@ -37,15 +37,15 @@ ROLE, WORD = chunk(role="assistant", content=""), chunk(content="Hi")
 END = chunk("stop") + b"data: [DONE]\n\n"
 
 
-def script(asked: Asked) -> Said:
-    model = asked.json()["model"]
+def script(received: ReceivedRequest) -> MockResponse:
+    model = received.json()["model"]
     if model == "quick":
-        return Said.stream(ROLE + WORD, END)
+        return MockResponse.stream(ROLE + WORD, END)
     if model == "refuses":
-        return Said((b'{"error":{"message":"no such luck"}}',), 400, delay=3 * EARLY)
+        return MockResponse((b'{"error":{"message":"no such luck"}}',), 400, delay=3 * EARLY)
     if model == "pauses":
-        return Said.stream(ROLE + WORD, chunk(content="!"), END, pause=THINKING)
-    return Said.stream(ROLE, WORD, END, pause=THINKING)
+        return MockResponse.stream(ROLE + WORD, chunk(content="!"), END, pause=THINKING)
+    return MockResponse.stream(ROLE, WORD, END, pause=THINKING)
 
 
 class Format(NamedTuple):
@@ -169,18 +169,18 @@ def test_a_ping_comes_one_interval_after_the_last_byte(client: httpx2.Client) ->
 def test_a_late_refusal_ends_the_stream_as_the_format_does(
     client: httpx2.Client, name: str
 ) -> None:
-    said = whole(timed(client, name, "refuses"))
+    written = whole(timed(client, name, "refuses"))
 
-    assert said.startswith(FORMATS[name].frame)
-    assert b"no such luck" in said
-    assert (b"event: error" in said) is (name in ("messages", "responses"))
+    assert written.startswith(FORMATS[name].frame)
+    assert b"no such luck" in written
+    assert (b"event: error" in written) is (name in ("messages", "responses"))
 
 
 def test_a_client_that_fails_on_empty_frames_gets_none(client: httpx2.Client) -> None:
-    said = whole(timed(client, "gemini", **{"x-goog-api-client": "genai-js/0.24.1"}))
+    written = whole(timed(client, "gemini", **{"x-goog-api-client": "genai-js/0.24.1"}))
 
-    assert said.startswith(b"data: ")
-    assert b"\n\n\n" not in said
+    assert written.startswith(b"data: ")
+    assert b"\n\n\n" not in written
 
 
 def ask_openai(url: str, model: str) -> str:

@@ -6,11 +6,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from other_servers import Guest, Lockstep, Reader, queued
 from served_gateway import keyless_provider, serve_gateway
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 
 MOST = 256 * 1024
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n'
@@ -29,14 +29,14 @@ def step() -> Iterator[Lockstep]:
 def test_at_most_256_kib_of_a_stream_are_buffered(
     tmp_path: Path, step: Lockstep, size: int, path: bytes, server: str
 ) -> None:
-    asked = {"model": "step-openai/m", "stream": True, "max_tokens": 9}
-    body = json.dumps({**asked, "messages": [{"role": "user", "content": "Hi"}]}).encode()
+    request = {"model": "step-openai/m", "stream": True, "max_tokens": 9}
+    body = json.dumps({**request, "messages": [{"role": "user", "content": "Hi"}]}).encode()
     piece = EVENT % (b"~" * size)
     chunk = b"%x\r\n%b\r\n" % (len(piece), piece)
     with (
         serve_gateway(
             tmp_path,
-            {"openai": lambda asked: Said(())},
+            {"openai": lambda request: MockResponse(())},
             server=server,
             specs=lambda vendors: [keyless_provider("openai", vendors["openai"]), step.provider()],
         ) as here,

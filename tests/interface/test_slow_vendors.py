@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 from gateway_core import ProviderSpec
@@ -26,8 +26,8 @@ CHOICE = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish
 REPLY = json.dumps({"id": "c", "choices": [CHOICE]}).encode()
 
 
-def script(asked: Asked) -> Said:
-    body = asked.json()
+def script(received: ReceivedRequest) -> MockResponse:
+    body = received.json()
     kind = body["model"].partition("-")[0]
     times: dict[str, Any] = {
         "late": {"delay": LATE},
@@ -35,8 +35,8 @@ def script(asked: Asked) -> Said:
         "never": {"delay": 10},
     }.get(kind, {})
     if body.get("stream"):
-        return Said.stream(EVENT, END, **times)
-    return Said((REPLY[:9], REPLY[9:]), **times)
+        return MockResponse.stream(EVENT, END, **times)
+    return MockResponse((REPLY[:9], REPLY[9:]), **times)
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:

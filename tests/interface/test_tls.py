@@ -10,10 +10,10 @@ import psutil
 import pytest
 from certificates import Issued, issue
 from custom_node import END, EVENT, STREAM
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_process import Running, running, vendor
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
 
@@ -69,9 +69,9 @@ def test_a_plain_request_is_not_answered(here: Running) -> None:
         httpx2.get(here.url.replace("https", "http"), trust_env=False)
 
 
-def slow(streaming: Asked) -> Said:
+def slow(streaming: ReceivedRequest) -> MockResponse:
     """A stream that goes on for a second and then ends well."""
-    return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
+    return MockResponse.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
 
 
 def test_a_stop_lets_a_stream_end(issued: Issued, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from descriptor_limits import no_descriptor
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from keyed_vendors import GOOD, Add, ask, keyed
 from served_gateway import serve_gateway
 
@@ -14,7 +14,7 @@ from served_gateway import serve_gateway
 def test_a_call_gets_503_once_logged_and_no_account_rests(
     tmp_path: Path, http: httpx2.Client, add_account: Add, caplog: pytest.LogCaptureFixture
 ) -> None:
-    vendors = {"first": lambda _: Said((GOOD,)), "second": lambda _: Said((GOOD,))}
+    vendors = {"first": lambda _: MockResponse((GOOD,)), "second": lambda _: MockResponse((GOOD,))}
     with serve_gateway(tmp_path, vendors, specs=keyed) as here:
         add_account(here, "first", "a")
         add_account(here, "second", "b")

@@ -16,7 +16,7 @@ import gateway_format_openai
 import gateway_format_openai_responses
 import gateway_provider_echo
 import httpx2
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import PATIENT, vendor_plugin
 
 from gateway_batches import plugin as batches
@@ -27,6 +27,7 @@ from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 from gateway_files import plugin as files
+from gateway_filters import plugin as filters
 from gateway_native import plugin as native
 from gateway_realtime import plugin as realtime
 
@@ -54,34 +55,40 @@ class Vendor(FakeVendor):
         """``None`` accepts every request."""
         self.open_list = False
         """Whether the list of models needs no key."""
-        self.said: dict[str, Said] = {}
+        self.written: dict[str, MockResponse] = {}
         """Other responses, by the end of the path."""
 
-    def answer(self, asked: Asked) -> Said:
-        path = asked.target.partition("?")[0]
-        said = next((said for end, said in self.said.items() if path.endswith(end)), None)
-        if said is not None:
-            return said
+    def answer(self, received: ReceivedRequest) -> MockResponse:
+        path = received.target.partition("?")[0]
+        written = next(
+            (written for end, written in self.written.items() if path.endswith(end)), None
+        )
+        if written is not None:
+            return written
         is_list = path.endswith("/models")
-        if not (is_list and self.open_list) and not self._knows(asked):
-            shown = asked.headers.get("authorization", "nothing")
+        if not (is_list and self.open_list) and not self._knows(received):
+            shown = received.headers.get("authorization", "nothing")
             return refused(401, f"Incorrect API key provided: {shown}")
         if is_list:
-            return Said((LIST,))
+            return MockResponse((LIST,))
         if path.endswith("/chat/completions"):
-            return Said((REPLY,))
+            return MockResponse((REPLY,))
         return refused(404, "No such path")
 
-    def _knows(self, asked: Asked) -> bool:
-        return self.key is None or asked.headers.get("authorization") == f"Bearer {self.key}"
+    def _knows(self, received: ReceivedRequest) -> bool:
+        return self.key is None or received.headers.get("authorization") == f"Bearer {self.key}"
 
-    def calls(self, end: str = "") -> list[Asked]:
-        return [asked for asked in self.asked if asked.target.partition("?")[0].endswith(end)]
+    def calls(self, end: str = "") -> list[ReceivedRequest]:
+        return [
+            received
+            for received in self.received
+            if received.target.partition("?")[0].endswith(end)
+        ]
 
 
-def refused(status: int, message: str) -> Said:
+def refused(status: int, message: str) -> MockResponse:
     body = f'{{"error":{{"message":"{message}","type":"refused","code":null}}}}'
-    return Said((body.encode(),), status)
+    return MockResponse((body.encode(),), status)
 
 
 class AdminGateway:
@@ -208,7 +215,7 @@ async def opened(
             stack.push_async_callback(each.aclose)
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
         plugins |= {"files": files, "batches": batches, "realtime": realtime}
-        plugins["native"] = native
+        plugins |= {"native": native, "filters": filters}
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
         gateway = await stack.enter_async_context(

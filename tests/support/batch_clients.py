@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx2
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 from gateway_batches.batch import Batch
 from gateway_batches.batches import batches_of
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_files.store import LOCAL, FileLimits, FileStore
+from gateway_files.store import LOCAL, FileStore
+from gateway_files.unfinished import FileLimits
 
 CHAT = "/v1/chat/completions"
 LONGEST = 60.0
@@ -25,25 +26,30 @@ LONGEST = 60.0
 
 def row(number: int, url: str = CHAT, **body: Any) -> dict[str, Any]:
     """A row whose answer repeats its number."""
-    asked = {"model": "v-openai/m", "messages": [{"role": "user", "content": f"row {number}"}]}
-    return {"custom_id": f"row-{number}", "method": "POST", "url": url, "body": {**asked, **body}}
+    received = {"model": "v-openai/m", "messages": [{"role": "user", "content": f"row {number}"}]}
+    return {
+        "custom_id": f"row-{number}",
+        "method": "POST",
+        "url": url,
+        "body": {**received, **body},
+    }
 
 
 def lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
-def reply(asked: Asked) -> Said:
+def reply(received: ReceivedRequest) -> MockResponse:
     """A chat answer that repeats the last message, or a vector."""
     usage: dict[str, Any] = {"prompt_tokens": 3, "total_tokens": 5}
-    members = asked.json()
-    if asked.path.endswith("/embeddings"):
+    members = received.json()
+    if received.path.endswith("/embeddings"):
         data = [{"object": "embedding", "index": 0, "embedding": [0.25, 1e-7]}]
         body = {"object": "list", "data": data, "model": "m", "usage": usage}
-        return Said((json.dumps(body).encode(),))
+        return MockResponse((json.dumps(body).encode(),))
     text = members["messages"][-1]["content"]
     if members.get("stream"):
-        return Said.stream(
+        return MockResponse.stream(
             *(_event(delta) for delta in ({"content": text}, {})), b"data: [DONE]\n\n"
         )
     message = {"role": "assistant", "content": text}
@@ -56,7 +62,7 @@ def reply(asked: Asked) -> Said:
         "usage": {**usage, "completion_tokens": 2},
     }
     # Over several lines, as some vendors write.
-    return Said((json.dumps(body, indent=1).encode(),))
+    return MockResponse((json.dumps(body, indent=1).encode(),))
 
 
 def _event(delta: dict[str, str]) -> bytes:
@@ -69,30 +75,30 @@ class ChatScript:
     """A vendor whose answers a test decides, by what the last message says."""
 
     def __init__(self) -> None:
-        self.refusals: dict[str, list[Said]] = {}
+        self.refusals: dict[str, list[MockResponse]] = {}
         """What is answered first to a message, in order."""
         self.held: set[str] = set()
         """Messages whose answers wait until they are taken from here."""
-        self.said = Counter[str]()
+        self.written = Counter[str]()
         """How often each message came."""
 
-    def __call__(self, asked: Asked) -> Said:
-        if asked.method == "GET":
-            return Said((b'{"object":"list","data":[]}',))
-        members = asked.json()
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        if received.method == "GET":
+            return MockResponse((b'{"object":"list","data":[]}',))
+        members = received.json()
         text = str(members["messages"][-1]["content"] if "messages" in members else members)
-        self.said[text] += 1
+        self.written[text] += 1
         if self.refusals.get(text):
             return self.refusals[text].pop(0)
-        answer = reply(asked)
+        answer = reply(received)
         if text in self.held:
             pieces = Waiting(lambda: text in self.held, answer.pieces)
-            return Said(pieces, chunked=True, pause=0.01)
+            return MockResponse(pieces, chunked=True, pause=0.01)
         return answer
 
     @property
     def total(self) -> int:
-        return self.said.total()
+        return self.written.total()
 
 
 class Waiting(Sequence[bytes]):
@@ -117,9 +123,11 @@ class Waiting(Sequence[bytes]):
         return self._pieces[place]
 
 
-def refusal(status: int, **headers: str) -> Said:
+def refusal(status: int, **headers: str) -> MockResponse:
     body = b'{"error":{"message":"not now","type":"refused","code":"refused"}}'
-    return Said((body,), status, headers={n.replace("_", "-"): v for n, v in headers.items()})
+    return MockResponse(
+        (body,), status, headers={n.replace("_", "-"): v for n, v in headers.items()}
+    )
 
 
 class BatchClient:

@@ -6,8 +6,9 @@ from typing import Any
 
 import httpx2
 from admin_gateway import AdminGateway, client_of
+from own_stores import own_stores
 
-from gateway_core.storage.stores.keys import KeyChange
+from gateway_administration.stores.keys import KeyChange
 
 SECRET = "a-secret-of-more-than-thirty-two-bytes-for-tests"
 """For JWT_SECRET."""
@@ -18,7 +19,7 @@ async def new_key(admin: AdminGateway, **policy: Any) -> str:
     mint = admin.core.identity.keys.mint
     text = mint.new()
     change = KeyChange(name="test", policy=policy)
-    await admin.core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, change)
+    await own_stores(admin.core).keys.create(text, mint.digest(text).hex(), mint.machine_id, change)
     await admin.core.refresh()
     return text
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx2
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -69,10 +69,10 @@ class Vendor:
 
     def __init__(self, usual: bytes) -> None:
         self.usual = usual
-        self.say: Callable[[Asked], Said] | None = None
+        self.say: Callable[[ReceivedRequest], MockResponse] | None = None
 
-    def __call__(self, asked: Asked) -> Said:
-        return self.say(asked) if self.say else Said((self.usual,))
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        return self.say(received) if self.say else MockResponse((self.usual,))
 
 
 GPT_VENDOR, CLAUDE_VENDOR = Vendor(GPT), Vendor(CLAUDE)

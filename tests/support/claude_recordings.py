@@ -53,8 +53,8 @@ def joined(stream: bytes) -> dict[str, Any]:
             case "content_block_stop" if pieces.get(event["index"]):
                 message["content"][event["index"]]["input"] = json.loads(pieces[event["index"]])
             case "message_delta":
-                said = {k: v for k, v in event["usage"].items() if v is not None}
-                message["usage"] = {**message["usage"], **said}
+                output = {k: v for k, v in event["usage"].items() if v is not None}
+                message["usage"] = {**message["usage"], **output}
                 message.update(event["delta"])
     return message
 
@@ -102,11 +102,13 @@ def events_of(vendor: VendorSide, chunks: Sequence[bytes]) -> list[StreamEvent]:
     return [*events, *reader.close()]
 
 
-def accepted(kind: Any, said: Any) -> bool:
+def accepted(kind: Any, output: Any) -> bool:
     """Whether the library's type accepts it; it refuses a few older recordings."""
     try:
         adapter: TypeAdapter[Any] = ADAPTERS.setdefault(kind, TypeAdapter(kind))
-        adapter.validate_json(said) if isinstance(said, bytes) else adapter.validate_python(said)
+        adapter.validate_json(output) if isinstance(output, bytes) else adapter.validate_python(
+            output
+        )
     except ValidationError:
         return False
     return True

@@ -79,7 +79,7 @@ class Image:
         self.steps = steps(file.read_text("utf-8"))
         self.root = folder / "root"
         self.env: dict[str, str] = {}
-        self.said: dict[str, str] = {}
+        self.written: dict[str, str] = {}
         self._folder = folder
         self._at = self.root
         self._stage = ""
@@ -91,7 +91,7 @@ class Image:
 
     def words(self, instruction: str) -> list[str]:
         """An instruction in its exec form, with its paths in the folder."""
-        found = self.said[instruction]
+        found = self.written[instruction]
         return [self.rooted(word) for word in json.loads(found[found.index("[") :])]
 
     def rooted(self, text: str) -> str:
@@ -100,7 +100,7 @@ class Image:
     def _say(self, step: Step) -> None:
         known = {"USER", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT"}
         assert step.word in known, f"{step.word} is not known here"
-        self.said[step.word] = step.rest
+        self.written[step.word] = step.rest
 
     def _arg(self, step: Step) -> None:
         assert re.fullmatch(r"BASE=\S+", step.rest)

@@ -6,11 +6,12 @@ from typing import Any
 
 from admin_gateway import AdminGateway
 from msgspec import Struct
+from own_stores import own_stores
 
+from gateway_administration.stores.keys import KeyChange
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import RULES, SAFE_METHODS, Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
-from gateway_core.storage.stores.keys import KeyChange
 
 HERE, AWAY = "127.0.0.1", "192.0.2.7"
 EVIL = "https://evil.example"
@@ -59,7 +60,7 @@ async def stored(admin: AdminGateway, **change: Any) -> str:
     mint = admin.core.identity.keys.mint
     text = mint.new()
     wanted = KeyChange(name="test", **change)
-    await admin.core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
+    await own_stores(admin.core).keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
     await admin.core.refresh()
     return text
 

@@ -1,10 +1,11 @@
 """A node for a vendor, added to a gateway in another process as an operator adds it."""
 
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from fake_vendor import FakeVendor
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest, Script
 from gateway_process import Running
 
 from gateway_core.config.data_dir import DataDir
@@ -19,6 +20,16 @@ END = (
     b'[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 )
 STREAM = b'{"model":"lab/m","stream":true,"messages":[{"role":"user","content":"hi"}]}'
+
+
+def without_models(script: Script) -> Script:
+    """The script of a vendor whose streams take long: a new account waits for a list of models."""
+
+    @wraps(script)
+    def answer(received: ReceivedRequest) -> MockResponse:
+        return script(received) if received.method == "POST" else MockResponse(status=404)
+
+    return answer
 
 
 def operator(here: Running, data_dir: Path) -> httpx2.Client:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from gateway_core import Access, BadRequest, Guarded, hookimpl
+from gateway_core import Access, BadRequest, Guarded, PartGrew, StopAnswer, Text, hookimpl
 
 GATEWAY_PROTOCOL = 1
 
@@ -50,6 +50,34 @@ class Guard:
 
     async def after(self, record):
         self.seen += record.get("attempts") or 0
+
+
+class Hush:
+    order, required, timeout, look_ahead = 10, True, 2.0, 8
+
+    def open(self, call, target):
+        return Hushing()
+
+
+class Hushing:
+    async def reply(self, reply):
+        await asyncio.sleep(0)
+        choices = [
+            replace(each, parts=tuple(self.part(part) for part in each.parts))
+            for each in reply.choices
+        ]
+        return replace(reply, choices=tuple(choices))
+
+    async def events(self, events, *, is_last):
+        await asyncio.sleep(0)
+        return [self.part(each) if isinstance(each, PartGrew) else each for each in events]
+
+    def part(self, part):
+        if not isinstance(part, (Text, PartGrew)):
+            return part
+        if "kit-ends" in part.text:
+            raise StopAnswer("No more.")
+        return replace(part, text=part.text.replace("lovelace", "#"))
 
 
 class Count(Struct, forbid_unknown_fields=False):
@@ -104,6 +132,11 @@ def register_interceptors(settings):
 
 
 @hookimpl
+def register_answer_filters():
+    return [Hush()]
+
+
+@hookimpl
 def register_routes(settings):
     return [
         Guarded(Route("/api/sample/counts/{name}", count), Access.MANAGEMENT),
@@ -121,6 +154,11 @@ def lifespan(host):
 def register_commands(cli):
     cli.add_command(counts)
 '''
+OPENS = "        return Hushing()\n"
+SEES = "        await asyncio.sleep(0)\n        choices"
+GROWS = "        await asyncio.sleep(0)\n        return [self"
+SHOWN = "return [self.part(each) if isinstance(each, PartGrew) else each for each in events]"
+FIELDS = "order, required, timeout, look_ahead = 10, True, 2.0, 8"
 PASSES = "        await asyncio.sleep(0)\n"
 CHANGED = "return replace(call, members=members, body=msgspec.json.encode(members))"
 LEFT = "        task.cancel()\n        await asyncio.wait((task,))\n"
@@ -256,6 +294,51 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "private_import": (_top("from gateway_core.app import Gateway"),),
     "no_docstring": (('"""Sample: an extension', 'GATEWAY = """Sample: an extension'),),
     "unknown_hook": (("def lifespan(", "def livespan("),),
+    "filter_without_timeout": ((FIELDS, "order, required, look_ahead = 10, True, 8"),),
+    "filter_never_in_time": ((FIELDS, FIELDS.replace("2.0", "0.0")),),
+    "filter_looks_too_far": ((FIELDS, FIELDS.replace(", 8", ", 1_000_000")),),
+    "filter_looks_too_short": ((FIELDS, FIELDS.replace(", 8", ", 3")),),
+    "filter_opens_later": (("    def open(self", "    async def open(self"),),
+    "filter_insists_on_messages": ((OPENS, '        call.members["messages"]\n' + OPENS),),
+    "filter_blocks_at_once": ((OPENS, '        __import__("time").sleep(0.2)\n' + OPENS),),
+    "filter_is_shared": (
+        ("        return Hushing()", "        return SHARED"),
+        ("class Count(Struct", "SHARED = Hushing()\nSHARED.held = ''\n\n\nclass Count(Struct"),
+        (GROWS, "        self.held = [e.text for e in events if isinstance(e, PartGrew)]\n"
+         "        await asyncio.sleep(0)\n        kept = iter(list(self.held))\n"
+         "        return [replace(e, text=next(kept, '')) if isinstance(e, PartGrew) else e "
+         "for e in events]\n        return [self"),
+    ),
+    "filter_hangs": ((SEES, "        await asyncio.sleep(3600)\n        choices"),),
+    "filter_hangs_in_streams": (
+        (GROWS, "        await asyncio.sleep(3600)\n        return [self"),
+    ),
+    "filter_blocks": ((GROWS, '        __import__("time").sleep(0.3)\n        return [self'),),
+    "filter_forgets_whole_answers": (("self.part(part) for part in each.parts", "each.parts"),),
+    "filter_forgets_streams": ((SHOWN, "return list(events)"),),
+    "filter_gives_no_reply": (("return replace(reply, choices=tuple(choices))", "return choices"),),
+    "filter_gives_nothing": (("return replace(reply, choices=tuple(choices))", "pass"),),
+    "filter_drops_tool_calls": (
+        ("for part in each.parts", "for part in each.parts if isinstance(part, Text)"),
+    ),
+    "filter_drops_events": ((SHOWN, "return [e for e in events if isinstance(e, PartGrew)]"),),
+    "filter_gives_no_events": ((SHOWN, "return None"),),
+    "filter_changes_arguments": (('"lovelace", "#"', '"lovelace", "#").replace("Z", "z"'),),
+    "filter_insists_on_a_choice": ((SEES, "        reply.choices[0].parts[0]\n" + SEES),),
+    "filter_insists_on_an_index": ((GROWS, "        events[-1].index\n" + GROWS),),
+    "filter_insists_on_an_event": ((GROWS, "        assert events\n" + GROWS),),
+    "filter_raises_anything": (
+        ('raise StopAnswer("No more.")', 'raise ValueError("No more.")'), ("kit-ends", "print("),
+    ),
+    "filter_ends_everything": (('if "kit-ends" in part.text', "if part.text is not None"),),
+    "filter_ends_streams_only": (
+        ('if "kit-ends" in part.text', 'if "card" in part.text and isinstance(part, PartGrew)'),
+    ),
+    "filter_prints": ((GROWS, "        print(events)\n" + GROWS),),
+    "filter_keeps_answers": (
+        (SEES, "        KEPT.append(str(reply))\n" + SEES),
+        ("GATEWAY_PROTOCOL", "KEPT = []\nGATEWAY_PROTOCOL"),
+    ),
 }  # fmt: skip
 """Each bug as replacements in the correct extension."""
 
@@ -265,7 +348,10 @@ GROUPS = {
     "calls": tuple(_names[: _names.index("path_of_the_gateway")]),
     "routes": tuple(_names[_names.index("path_of_the_gateway") : _names.index("task_left")]),
     "life": tuple(_names[_names.index("task_left") : _names.index("settings_without_default")]),
-    "the rest": tuple(_names[_names.index("settings_without_default") :]),
+    "the rest": tuple(
+        _names[_names.index("settings_without_default") : _names.index("filter_without_timeout")]
+    ),
+    "answers": tuple(_names[_names.index("filter_without_timeout") :]),
 }
 """The bugs by subject, each in one group."""
 

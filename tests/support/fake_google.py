@@ -46,12 +46,12 @@ class Google:
     gate: asyncio.Event | None = None
     """Awaited before a token is issued."""
     signed_in: list[UpstreamRequest] = field(default_factory=list)
-    asked: list[UpstreamRequest] = field(default_factory=list)
+    received: list[UpstreamRequest] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
 
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
         if request.url != TOKEN_URL:
-            self.asked.append(request)
+            self.received.append(request)
             return self._answer(self.model_status, b"{}")
         self.signed_in.append(request)
         if self.gate is not None:

@@ -1,9 +1,7 @@
-"""The kit's vendor on loopback, under the names that these tests use."""
+"""The kit's vendor on loopback, for the tests of the gateway."""
 
-from gateway_kit.mock_vendor.server import MockResponse as Said
-from gateway_kit.mock_vendor.server import MockVendor, Script
-from gateway_kit.mock_vendor.server import ReceivedRequest as Asked
+from gateway_kit.mock_vendor.server import MockResponse, MockVendor, ReceivedRequest, Script
 
 FakeVendor = MockVendor
 
-__all__ = ["Asked", "FakeVendor", "Said", "Script"]
+__all__ = ["FakeVendor", "MockResponse", "ReceivedRequest", "Script"]

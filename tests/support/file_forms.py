@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from own_stores import own_stores
 from served_gateway import Served
 
-from gateway_core.storage.stores.keys import KeyChange
+from gateway_administration.stores.keys import KeyChange
 
 BOUNDARY = b"----boundary"
 FORM = {"content-type": f"multipart/form-data; boundary={BOUNDARY.decode()}"}
@@ -33,7 +34,7 @@ def new_key(here: Served, **change: Any) -> dict[str, str]:
         mint = core.identity.keys.mint
         text = mint.new()
         wanted = KeyChange(name="test", **change)
-        await core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
+        await own_stores(core).keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
         await core.refresh()
         return text
 

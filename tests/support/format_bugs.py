@@ -127,13 +127,15 @@ BUGS: Mapping[str, Bug] = {
         "replies/keeps: several answers", CHAT, tells(lambda r: replace(r, choices=r.choices[:1]))
     ),
     "unknown member not read": Bug(
-        "requests/unknown-members", CHAT, hears(lambda asked: replace(asked, extra={}))
+        "requests/unknown-members", CHAT, hears(lambda received: replace(received, extra={}))
     ),
     "unknown member not written": Bug(
-        "requests/unknown-members", CHAT, asks(lambda asked: replace(asked, extra={}))
+        "requests/unknown-members", CHAT, asks(lambda received: replace(received, extra={}))
     ),
     "stranger's member sent": Bug(
-        "requests/strangers-members", CHAT, asks(lambda asked: replace(asked, dialect="openai"))
+        "requests/strangers-members",
+        CHAT,
+        asks(lambda received: replace(received, dialect="openai")),
     ),
     "cut inside a letter": Bug(
         "streams/any-cut", CHAT, reads(lambda old, c: old(c.decode("utf-8", "replace").encode()))
@@ -179,7 +181,9 @@ BUGS: Mapping[str, Bug] = {
         "errors/late", CHAT, lambda wire: replace(wire, late_error=lambda body: body)
     ),
     "system text lost": Bug(
-        "requests/keeps: system text", CHAT, asks(lambda asked: replace(asked, instructions=()))
+        "requests/keeps: system text",
+        CHAT,
+        asks(lambda received: replace(received, instructions=())),
     ),
     "system turn lost": Bug(
         "requests/carries: system turn",
@@ -189,7 +193,7 @@ BUGS: Mapping[str, Bug] = {
     "all turns the user's": Bug(
         "requests/keeps: turns",
         CHAT,
-        hears(lambda asked: replace(asked, turns=tuple(map(as_user, asked.turns)))),
+        hears(lambda received: replace(received, turns=tuple(map(as_user, received.turns)))),
     ),
     "image lost": Bug("requests/keeps: image", CHAT, asks(turns(without(Media)))),
     "image of an answer lost": Bug("replies/keeps: image", CLAUDE, tells(parts(without(Media)))),
@@ -206,7 +210,9 @@ BUGS: Mapping[str, Bug] = {
     ),
     "temperature 0 dropped": Bug("requests/keeps: temperature 0", CHAT, asks(cooler)),
     "tool choice dropped": Bug(
-        "requests/keeps: tool choice", CHAT, asks(lambda asked: replace(asked, tool_choice=None))
+        "requests/keeps: tool choice",
+        CHAT,
+        asks(lambda received: replace(received, tool_choice=None)),
     ),
     "tool description dropped": Bug(
         "requests/keeps: tools",

@@ -62,7 +62,7 @@ def _partial(new: Any, old: Any) -> Any:
 
 def asks(change: Change) -> Any:
     """Change the conversation that is written."""
-    return vendor(write_request=lambda old, asked, *rest: old(change(asked), *rest))
+    return vendor(write_request=lambda old, received, *rest: old(change(received), *rest))
 
 
 def sends(change: Change) -> Any:
@@ -139,9 +139,9 @@ def parts(change: Callable[[tuple[AnyPart, ...]], Iterable[AnyPart]]) -> Change:
 def turns(change: Callable[[tuple[AnyPart, ...]], Iterable[AnyPart]]) -> Change:
     """A change of the parts of every turn; a turn without parts is left out."""
 
-    def changed(asked: Conversation) -> Conversation:
-        found = (replace(turn, parts=tuple(change(turn.parts))) for turn in asked.turns)
-        return replace(asked, turns=tuple(turn for turn in found if turn.parts))
+    def changed(received: Conversation) -> Conversation:
+        found = (replace(turn, parts=tuple(change(turn.parts))) for turn in received.turns)
+        return replace(received, turns=tuple(turn for turn in found if turn.parts))
 
     return changed
 
@@ -170,17 +170,18 @@ def _finished(choice: Choice, was: str, becomes: Any) -> Choice:
     return replace(choice, finish=becomes) if choice.finish == was else choice
 
 
-def cooler(asked: Conversation) -> Conversation:
+def cooler(received: Conversation) -> Conversation:
     return replace(
-        asked, sampling=replace(asked.sampling, temperature=asked.sampling.temperature or None)
+        received,
+        sampling=replace(received.sampling, temperature=received.sampling.temperature or None),
     )
 
 
-def unorphaned(asked: Conversation) -> Conversation:
-    called = {p.id for t in asked.turns for p in t.parts if isinstance(p, ToolCall)}
+def unorphaned(received: Conversation) -> Conversation:
+    called = {p.id for t in received.turns for p in t.parts if isinstance(p, ToolCall)}
     return turns(
         lambda found: [p for p in found if not isinstance(p, ToolResult) or p.call_id in called]
-    )(asked)
+    )(received)
 
 
 def as_user(turn: Turn) -> Turn:

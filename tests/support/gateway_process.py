@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from fake_vendor import FakeVendor, Script
 
@@ -30,11 +31,15 @@ class Running:
         self.process.wait(20)
 
 
-def start(data_dir: Path, *arguments: str, **variables: str) -> Running:
-    """Start and wait until it reports its address."""
+def start(data_dir: Path, *arguments: str, log: IO[str] | None = None, **variables: str) -> Running:
+    """Start and wait until it reports its address. ``log`` takes its standard error."""
     environment = {**os.environ, "DATA_DIR": str(data_dir), "PYTHONUNBUFFERED": "1", **variables}
     process = subprocess.Popen(
-        [COMMAND, "--port", "0", *arguments], env=environment, stdout=subprocess.PIPE, text=True
+        [COMMAND, "--port", "0", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
     )
     assert process.stdout is not None
     printed = ""
@@ -49,10 +54,13 @@ def start(data_dir: Path, *arguments: str, **variables: str) -> Running:
 
 @contextmanager
 def running(
-    data_dir: Path, *arguments: str, variables: Mapping[str, str] = {}
+    data_dir: Path,
+    *arguments: str,
+    variables: Mapping[str, str] = {},
+    log: IO[str] | None = None,
 ) -> Iterator[Running]:
     """A gateway that is stopped when the block ends, and must stop in order."""
-    here = start(data_dir, *arguments, **variables)
+    here = start(data_dir, *arguments, log=log, **variables)
     try:
         yield here
     finally:

@@ -102,9 +102,9 @@ _by_turns = st.lists(
     min_size=1,
     max_size=4,
 ).map(
-    lambda said: [
+    lambda written: [
         {"role": ("user", "assistant")[place % 2], "content": text, **more}
-        for place, (text, more) in enumerate(said)
+        for place, (text, more) in enumerate(written)
     ]
 )
 _chats = _by_turns | st.lists(_usual | _messages | _messages, min_size=1, max_size=4)
@@ -112,7 +112,7 @@ _chats = _by_turns | st.lists(_usual | _messages | _messages, min_size=1, max_si
 
 def _asked(wire: str, member: str, turns: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
     return st.builds(
-        lambda said, more: json.dumps({**_PLAIN[wire], **more, member: said}).encode(),
+        lambda written, more: json.dumps({**_PLAIN[wire], **more, member: written}).encode(),
         turns,
         _settings,
     )

@@ -9,7 +9,7 @@ is said there.
 import json
 import sys
 
-from plugin_folders import GOLDEN, folders, specs_of, told
+from plugin_folders import GOLDEN, folders, reported, specs_of
 
 
 def main(wanted: list[str]) -> None:
@@ -17,7 +17,7 @@ def main(wanted: list[str]) -> None:
     for folder in folders("provider"):
         if not wanted or folder.id in wanted:
             for spec in specs_of(folder):
-                text = json.dumps(told(folder, spec), indent=1, ensure_ascii=False)
+                text = json.dumps(reported(folder, spec), indent=1, ensure_ascii=False)
                 (GOLDEN / f"{spec.id}.json").write_text(text + "\n")
 
 

@@ -20,9 +20,9 @@ from h2.events import (
     StreamReset,
 )
 
+from gateway_cli.listening import listen
+from gateway_cli.tls_certificate import Certificate
 from gateway_core import ServerLimits, ServerOptions
-from gateway_core.cli.listening import listen
-from gateway_core.cli.tls_certificate import Certificate
 
 PATIENCE = 10.0
 """Seconds after which a test fails instead of waiting on."""

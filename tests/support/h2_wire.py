@@ -73,9 +73,9 @@ class Pair:
     async def request(self, method: str = "GET", *headers: Header, ends: bool = True) -> int:
         """Begin a request, and let the application begin with it; ``ends`` without a body."""
         number = self.client.get_next_available_stream_id()
-        said = [(b":method", method.encode()), (b":scheme", b"https")]
-        said += [(b":path", b"/"), (b":authority", b"a"), *headers]
-        self.client.send_headers(number, said, end_stream=ends)
+        written = [(b":method", method.encode()), (b":scheme", b"https")]
+        written += [(b":path", b"/"), (b":authority", b"a"), *headers]
+        self.client.send_headers(number, written, end_stream=ends)
         self.tell()
         await asyncio.sleep(0)
         return number
@@ -110,8 +110,8 @@ class Pair:
     @property
     def say_goodbye(self) -> int | None:
         """The code that the connection ended with."""
-        said = [each for each in self.events if isinstance(each, ConnectionTerminated)]
-        return int(said[0].error_code or 0) if said else None
+        written = [each for each in self.events if isinstance(each, ConnectionTerminated)]
+        return int(written[0].error_code or 0) if written else None
 
     def of(self, number: int, kind: type[Any]) -> list[Any]:
         return [e for e in self.events if isinstance(e, kind) and e.stream_id == number]

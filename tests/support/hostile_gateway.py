@@ -10,7 +10,7 @@ import hostile_plugin
 import httpx2
 import pytest
 from admin_gateway import REPLY
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import vendor_plugin
 
 from gateway_core import Model, ProviderSpec
@@ -69,11 +69,11 @@ class HostileGateway:
             return await client.get(path)
 
 
-def answered(asked: Asked) -> Said:
-    if asked.target == "/moved":
-        place = asked.headers["host"].partition(":")[0]
-        return Said((b"",), 302, headers={"location": f"http://{place}:1/"})
-    return Said((REPLY,))
+def answered(received: ReceivedRequest) -> MockResponse:
+    if received.target == "/moved":
+        place = received.headers["host"].partition(":")[0]
+        return MockResponse((b"",), 302, headers={"location": f"http://{place}:1/"})
+    return MockResponse((REPLY,))
 
 
 @asynccontextmanager
@@ -140,4 +140,6 @@ def clean(scene: HostileGateway, log: pytest.LogCaptureFixture) -> None:
     assert scene.visits == []
     lines = [line.getMessage() for line in log.records if not line.name.startswith("httpx2")]
     assert "canary-secret" not in "\n".join(lines)
-    assert not any(OWN in asked.target + str(asked.headers) for asked in scene.victim.asked)
+    assert not any(
+        OWN in received.target + str(received.headers) for received in scene.victim.received
+    )

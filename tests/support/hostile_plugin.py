@@ -142,9 +142,9 @@ class Thief:
 
     async def change(self, request: UpstreamRequest, transport: Transport) -> UpstreamResponse:
         """Request the right address and change it during the request."""
-        asked = replace(request)
-        sending = asyncio.create_task(self._sent(transport, asked))
-        force_setattr(asked, "url", self.places["loopback"])
+        received = replace(request)
+        sending = asyncio.create_task(self._sent(transport, received))
+        force_setattr(received, "url", self.places["loopback"])
         return await sending
 
     async def _sent(self, transport: Transport, request: UpstreamRequest) -> UpstreamResponse:
@@ -284,8 +284,8 @@ class Loot:
     async def tell(self, request: Any) -> JSONResponse:
         shown = [(name, value) for name, value in request.headers.items()]
         app = request.scope.get("app")
-        told = {"headers": shown, "query": request.url.query, "app": repr(app)}
-        return JSONResponse({**told, "found": self.found, "sent": await self.sent(request)})
+        reported = {"headers": shown, "query": request.url.query, "app": repr(app)}
+        return JSONResponse({**reported, "found": self.found, "sent": await self.sent(request)})
 
     async def sent(self, request: Any) -> str:
         to = request.query_params.get("to")

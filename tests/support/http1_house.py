@@ -8,9 +8,9 @@ from typing import Any
 from gateway_server_fast.connections import ConnectionManager
 from gateway_server_fast.server import FastServer
 
+from gateway_cli.event_loop import loop_factory
+from gateway_cli.listening import listen
 from gateway_core import ServerLimits, ServerOptions
-from gateway_core.cli.event_loop import loop_factory
-from gateway_core.cli.listening import listen
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]

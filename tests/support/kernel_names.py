@@ -9,10 +9,10 @@ from gateway_core.plugins import bundled
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[a-z0-9]+")
-ENGLISH = frozenset({"echo", "together"})
+ENGLISH = frozenset({"echo", "factory", "together"})
 """Ids of bundled vendors that are also words of prose."""
 FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
-    "gateway_core.cli.serving": {
+    "gateway_cli.serving": {
         "echo": "the greeting's example is a call that needs no account",
         "openai": "the greeting's example is a request in this format",
     },
@@ -48,9 +48,6 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
         "glm": "a family of models, as in auto/glm, whoever serves them",
         "minimax": "a family of models",
         "gemini": "a family of models",
-    },
-    "gateway_core.storage.stores.nodes": {
-        "openai-compatible": "the type of a stored node that names none",
     },
     "gateway_core.upstream.response_headers": {
         "anthropic-ratelimit-": "the beginning of names of response headers that reach the client",

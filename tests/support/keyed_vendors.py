@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import msgspec
-from fake_vendor import Asked, FakeVendor
+from fake_vendor import FakeVendor, ReceivedRequest
 from served_gateway import Served
 
 from gateway_core import Model, ProviderSpec
@@ -55,9 +55,9 @@ def ask(http: httpx2.Client, here: Served, model: str, **more: Any) -> httpx2.Re
     return http.post(f"{here.url}/v1/api/chat", json={**body, **more}, headers=headers)
 
 
-def key_of(asked: Asked) -> str:
-    return asked.headers["authorization"].removeprefix("Bearer ")
+def key_of(received: ReceivedRequest) -> str:
+    return received.headers["authorization"].removeprefix("Bearer ")
 
 
 def keys(here: Served, vendor: str = "acme") -> list[str]:
-    return [key_of(asked) for asked in here.vendors[vendor].asked]
+    return [key_of(received) for received in here.vendors[vendor].received]

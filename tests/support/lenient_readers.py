@@ -22,8 +22,8 @@ class Lenient:
 
     def feed(self, chunk: bytes) -> Any:
         given = self._inner.feed(chunk)
-        said = [event for event in given if isinstance(event, PartStarted | PartGrew)]
-        self._said = self._said or bool(said) or getattr(self._inner, "characters", 0) > 0
+        written = [event for event in given if isinstance(event, PartStarted | PartGrew)]
+        self._said = self._said or bool(written) or getattr(self._inner, "characters", 0) > 0
         return given
 
     def close(self) -> Any:

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import httpx2
+from own_stores import own_stores
 
+from gateway_administration.stores.audit import AuditFilter, AuditRow
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
@@ -16,7 +18,6 @@ from gateway_core.http.operations import Guarded
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.plugin_host import Host
-from gateway_core.storage.stores.audit import AuditFilter, AuditRow
 from gateway_core.storage.stores.settings import GROUP
 from gateway_core.storage.stores.versions import raise_version
 from gateway_dashboard_api.admin_context import AdminContext
@@ -127,12 +128,12 @@ class LoginGateway:
         return [row.action for row in reversed(await self.audit_rows())]
 
     async def audit_rows(self) -> tuple[AuditRow, ...]:
-        rows, _ = await self.core.stores.audit.page()
+        rows, _ = await own_stores(self.core).audit.page()
         return tuple(row for row in rows if not row.action.startswith("session."))
 
     async def sign_ins(self) -> tuple[AuditRow, ...]:
         """Return the rows about sign-ins, oldest first."""
-        rows, _ = await self.core.stores.audit.page(AuditFilter(action="session"))
+        rows, _ = await own_stores(self.core).audit.page(AuditFilter(action="session"))
         return tuple(reversed(rows))
 
 

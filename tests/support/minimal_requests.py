@@ -155,19 +155,19 @@ def history(wire: str, results: list[Any], failed: bool = False) -> Json:
             }
             for n in numbers
         ]
-        told = [
+        reported = [
             {"type": "tool_result", "tool_use_id": f"toolu_{n}", "content": result}
             | ({"is_error": True} if failed else {})
             for n, result in zip(numbers, results, strict=True)
         ]
-        return chat(user("q"), {"role": "assistant", "content": uses}, user(told))
+        return chat(user("q"), {"role": "assistant", "content": uses}, user(reported))
     calls = [{"functionCall": {"name": "look", "args": {"city": f"{WORD}-{n}"}}} for n in numbers]
     member = "error" if failed else "result"
-    told = [{"functionResponse": {"name": "look", "response": {member: r}}} for r in results]
+    reported = [{"functionResponse": {"name": "look", "response": {member: r}}} for r in results]
     return contents(
         {"role": "user", "parts": [{"text": "q"}]},
         {"role": "model", "parts": calls},
-        {"role": "user", "parts": told},
+        {"role": "user", "parts": reported},
     )
 
 

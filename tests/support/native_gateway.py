@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from fake_vendor import Asked, Script
+from fake_vendor import ReceivedRequest, Script
 from served_gateway import Served, serve_gateway
 
 from gateway_core.storage.stores.connection import NewConnection
@@ -22,8 +22,8 @@ class NativeGateway:
         self.here, self.http, self.pins = here, http, pins
 
     @property
-    def asked(self) -> list[Asked]:
-        return self.here.vendors["vendor"].asked
+    def received(self) -> list[ReceivedRequest]:
+        return self.here.vendors["vendor"].received
 
     def call(
         self, method: str, path: str, *, key: str = "", pin: str = "", **more: Any

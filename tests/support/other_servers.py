@@ -197,7 +197,7 @@ class Lockstep:
         self._listener = create_server(("127.0.0.1", 0))
         self._listener.settimeout(PATIENCE)
         self._line: socket | None = None
-        self.asked = b""
+        self.received = b""
         """The request, as it came."""
 
     @property
@@ -224,10 +224,10 @@ class Lockstep:
         self.close_connection()
         self._line, _ = self._listener.accept()
         self._line.settimeout(PATIENCE)
-        self.asked = b""
-        while b"\r\n\r\n" not in self.asked:
-            self.asked += self._read()
-        head, _, body = self.asked.partition(b"\r\n\r\n")
+        self.received = b""
+        while b"\r\n\r\n" not in self.received:
+            self.received += self._read()
+        head, _, body = self.received.partition(b"\r\n\r\n")
         length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
         while len(body) < length:
             body += self._read()

@@ -22,7 +22,7 @@ from pathlib import Path
 import httpx2
 from tutorial_page import Block, commands, differs, edited, masked, pattern_of
 
-from gateway_core.cli.listening import listen
+from gateway_cli.listening import listen
 
 HOME = "/home/you"
 """The reader's folder, on the pages."""
@@ -88,7 +88,7 @@ class Reader:
             case "console", "":
                 self._look_up(commands(block))
             case "text", "":
-                assert not (told := differs(self.printed, block.text)), told
+                assert not (reported := differs(self.printed, block.text)), reported
             case "text", "stopped":
                 self._terminals[-1].stop()
                 self._terminals[-1].shows(block.text)
@@ -140,9 +140,11 @@ class Reader:
             called, _, options = line.partition("model-gateway ")[2].partition("--")
             if called:
                 words = [word for word in called.split() if word.isalpha()][:2]
-                told = self._shell(shlex.join(["model-gateway", *words, "--help"]))
-                assert f"model-gateway {' '.join(words)} [OPTIONS]" in told, told
-                assert all(f"--{each.split()[0]}" in told for each in options.split("--") if each)
+                reported = self._shell(shlex.join(["model-gateway", *words, "--help"]))
+                assert f"model-gateway {' '.join(words)} [OPTIONS]" in reported, reported
+                assert all(
+                    f"--{each.split()[0]}" in reported for each in options.split("--") if each
+                )
 
     def _shell(self, line: str) -> str:
         ended = subprocess.run(

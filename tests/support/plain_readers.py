@@ -185,11 +185,11 @@ def add_gemini_part(found: Outcome, part: dict[str, Any]) -> None:
 
 def count_gemini(found: Outcome, answer: dict[str, Any]) -> None:
     usage = answer.get("usageMetadata") or {}
-    said = (usage.get("candidatesTokenCount") or 0) + (usage.get("thoughtsTokenCount") or 0)
+    written = (usage.get("candidatesTokenCount") or 0) + (usage.get("thoughtsTokenCount") or 0)
     prompt = (usage.get("promptTokenCount") or 0) + (usage.get("toolUsePromptTokenCount") or 0)
     found.input_tokens, found.output_tokens = (
         prompt or found.input_tokens,
-        said or found.output_tokens,
+        written or found.output_tokens,
     )
 
 

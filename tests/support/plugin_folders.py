@@ -25,7 +25,9 @@ SECRET = "key-0123456789"
 ACCOUNTS = {
     "azure-openai": {"azureEndpoint": "https://resource.openai.azure.com"},
     "cloudflare-ai": {"accountId": "0123456789abcdef"},
+    "databricks": {"baseUrl": "https://dbc-1.cloud.databricks.com/serving-endpoints"},
     "playht": {"userId": "user-1"},
+    "snowflake": {"accountId": "myorg-myaccount"},
     "vertex": {"project": "project-1"},
 }
 """Vendor data without which an account cannot be used."""
@@ -127,7 +129,7 @@ def ask(
     return Translation(call, registry_of(folder).formats).open(Target(spec, model), account)
 
 
-def told(folder: Folder, spec: ProviderSpec) -> dict[str, Any]:
+def reported(folder: Folder, spec: ProviderSpec) -> dict[str, Any]:
     """The public behaviour: the manifest's entry, and the address of each call."""
     [entry] = msgspec.json.decode(manifests.document([spec]))["providers"]
     return {"manifest": entry, "calls": dict(_calls(folder, spec))}
@@ -136,14 +138,14 @@ def told(folder: Folder, spec: ProviderSpec) -> dict[str, Any]:
 def _calls(folder: Folder, spec: ProviderSpec) -> Iterator[tuple[str, dict[str, Any]]]:
     for model in models_of(spec):
         for client in sorted(QUESTIONS):
-            asked = ask(folder, spec, model, client)
+            received = ask(folder, spec, model, client)
             streamed = ask(folder, spec, model, client, stream=True).request.url
             yield (
                 f"{client} asks {model.id}",
                 {
-                    "format": asked.upstream_format,
-                    "url": asked.request.url,
-                    **({} if streamed == asked.request.url else {"streamed": streamed}),
-                    "headers": dict(sorted(asked.request.headers.items())),
+                    "format": received.upstream_format,
+                    "url": received.request.url,
+                    **({} if streamed == received.request.url else {"streamed": streamed}),
+                    "headers": dict(sorted(received.request.headers.items())),
                 },
             )

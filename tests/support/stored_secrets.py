@@ -12,6 +12,7 @@ from admin_gateway import KEY, AdminGateway, opened, refused
 from caller_kinds import with_session
 from login_gateway import PASSWORD, SECRET
 from msgspec import Struct
+from own_stores import own_stores
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
 
 from gateway_core import hookimpl
@@ -120,7 +121,7 @@ async def make_calls(admin: AdminGateway, key: str) -> None:
     await admin.call("PATCH", "/api/settings", {"enableObservability": True})
     await admin.chat("acme/large", authorization=f"Bearer {key}")
     await admin.client.post(f"/v1/chat/completions?key={key}", json={"model": "acme/large"})
-    admin.vendor.said["/chat/completions"] = refused(401, f"Bad key {KEY}, no such key")
+    admin.vendor.written["/chat/completions"] = refused(401, f"Bad key {KEY}, no such key")
     await admin.chat("acme/large", **{"x-api-key": key})
     await admin.core.ledger.flush()
     await admin.core.request_log.flush()
@@ -144,5 +145,5 @@ async def store_every_secret(admin: AdminGateway) -> tuple[str, ...]:
 async def add_ticket(admin: AdminGateway) -> tuple[str, str]:
     """Add the ticket of a pending login; returns its text and its value."""
     text, value = "ticket-canary-0014", "value-canary-0015"
-    await admin.core.stores.tickets.add(PENDING, text, value, "")
+    await own_stores(admin.core).tickets.add(PENDING, text, value, "")
     return text, value

@@ -3,7 +3,7 @@
 import json
 
 from custom_node import END, EVENT
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 
 EVENTS = 200
 REPLY = json.dumps(
@@ -22,12 +22,12 @@ REPLY = json.dumps(
 LONG = EVENT % (b"x" * 1000)
 
 
-def script(asked: Asked) -> Said:
-    said = {
-        "whole": Said((REPLY,)),
-        "paced": Said.stream(*(EVENT % b"%d" % n for n in range(20)), END, pause=0.01),
-        "much": Said.stream(*[LONG] * EVENTS, END),
-        "endless": Said.stream(*[LONG] * 10_000, pause=0.01),
-        "broken": Said((b'{"error": {"message": "no"}}',), status=400),
+def script(received: ReceivedRequest) -> MockResponse:
+    written = {
+        "whole": MockResponse((REPLY,)),
+        "paced": MockResponse.stream(*(EVENT % b"%d" % n for n in range(20)), END, pause=0.01),
+        "much": MockResponse.stream(*[LONG] * EVENTS, END),
+        "endless": MockResponse.stream(*[LONG] * 10_000, pause=0.01),
+        "broken": MockResponse((b'{"error": {"message": "no"}}',), status=400),
     }
-    return said[asked.json()["model"]]
+    return written[received.json()["model"]]

@@ -5,21 +5,23 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from custom_node import END, EVENT, STREAM
-from fake_vendor import Asked, Said
+from custom_node import END, EVENT, STREAM, without_models
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_process import Running
 from raw_http import connect, read_response, send_bytes, sized
 
 STREAMS = 50
 
 
-def slow(asked: Asked) -> Said:
+@without_models
+def slow(received: ReceivedRequest) -> MockResponse:
     """A stream that takes a second and ends normally."""
-    return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
+    return MockResponse.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
 
 
-def endless(asked: Asked) -> Said:
-    return Said.stream(EVENT % b"a", hang=True)
+@without_models
+def endless(received: ReceivedRequest) -> MockResponse:
+    return MockResponse.stream(EVENT % b"a", hang=True)
 
 
 class StreamingClients:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 
 THOUGHT, WORDS, DONE = "Two cities: é", "Let me look.", "Oslo is cold, Rome is warm: “ok”\u2028."
 CALLS = [("weather", {"city": "Oslo", "n": 2**53 + 1}), ("weather", {"city": "Rome", "n": 1.5})]
@@ -35,8 +35,8 @@ def _hear_chat(body: Json) -> ClientTurn:
     found = ClientTurn()
     for message in body["messages"]:
         for call in message.get("tool_calls") or ():
-            told = call["function"]["arguments"]
-            parsed = json.loads(told) if isinstance(told, str) else told
+            reported = call["function"]["arguments"]
+            parsed = json.loads(reported) if isinstance(reported, str) else reported
             found.calls.append((call.get("id", ""), call["function"]["name"], parsed))
         if message["role"] == "tool":
             found.results.append((message.get("tool_call_id", ""), text_of(message["content"])))
@@ -72,8 +72,8 @@ def _hear_gemini(body: Json) -> ClientTurn:
                 call = part["functionCall"]
                 found.calls.append((call.get("id", ""), call["name"], call["args"]))
             elif "functionResponse" in part:
-                told = part["functionResponse"]
-                found.results.append((told.get("id", ""), told["response"]["result"]))
+                reported = part["functionResponse"]
+                found.results.append((reported.get("id", ""), reported["response"]["result"]))
     return found
 
 
@@ -86,21 +86,21 @@ HEAR: Mapping[str, Callable[[Json], ClientTurn]] = {
 }
 
 
-def vendor(wire: str) -> Callable[[Asked], Said]:
+def vendor(wire: str) -> Callable[[ReceivedRequest], MockResponse]:
     """Calls the tools until a request contains their results."""
 
-    def say(asked: Asked) -> Said:
-        body = asked.json()
-        is_stream = body.get("stream") is True or "streamGenerateContent" in asked.target
+    def say(received: ReceivedRequest) -> MockResponse:
+        body = received.json()
+        is_stream = body.get("stream") is True or "streamGenerateContent" in received.target
         if wire == "claude" and _lacks_thinking(body):
-            return Said((json.dumps(_LACKS_THINKING).encode(),), 400)
+            return MockResponse((json.dumps(_LACKS_THINKING).encode(),), 400)
         whole, frames = _ANSWERS[wire](bool(HEAR[wire](body).results), _shows_thinking(wire, body))
         if not is_stream:
-            return Said((json.dumps(whole).encode(),))
+            return MockResponse((json.dumps(whole).encode(),))
         if wire == "ollama":
             lines = [json.dumps(line).encode() + b"\n" for line in frames]
-            return Said.stream(*lines, content_type="application/x-ndjson")
-        return Said.stream(*map(_framed, frames), content_type="text/event-stream")
+            return MockResponse.stream(*lines, content_type="application/x-ndjson")
+        return MockResponse.stream(*map(_framed, frames), content_type="text/event-stream")
 
     return say
 
@@ -156,14 +156,14 @@ def _chat(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     ]
     head = {"id": "chatcmpl-1", "created": 1, "model": "m"}
     usage = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
-    said: Json = {"role": "assistant", "content": DONE}
+    written: Json = {"role": "assistant", "content": DONE}
     if not is_done:
-        said = {**said, "content": WORDS, "reasoning_content": THOUGHT, "tool_calls": calls}
+        written = {**written, "content": WORDS, "reasoning_content": THOUGHT, "tool_calls": calls}
     word = "stop" if is_done else "tool_calls"
-    choice = {"index": 0, "message": said, "finish_reason": word}
+    choice = {"index": 0, "message": written, "finish_reason": word}
     deltas: list[Json] = [{"role": "assistant", "content": ""}]
     for member in ("reasoning_content", "content"):
-        deltas += ({member: half} for half in _halves(said.get(member, "")) if half)
+        deltas += ({member: half} for half in _halves(written.get(member, "")) if half)
     for n, call in enumerate(calls if not is_done else ()):
         function: Json = call["function"]
         begun = {**call, "index": n, "function": {**function, "arguments": ""}}
@@ -178,8 +178,8 @@ def _chat(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
         b"data: [DONE]\n\n",
     ]
     kind = {"object": "chat.completion.chunk"}
-    told = [frame if isinstance(frame, bytes) else {**frame, **kind} for frame in frames]
-    return {**head, "object": "chat.completion", "choices": [choice], "usage": usage}, told
+    reported = [frame if isinstance(frame, bytes) else {**frame, **kind} for frame in frames]
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": usage}, reported
 
 
 def _responses(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
@@ -298,8 +298,8 @@ def _gemini(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     head: Json = {"modelVersion": "m", "responseId": "r"}
     usage = {"promptTokenCount": 3, "candidatesTokenCount": 5, "totalTokenCount": 8}
 
-    def piece(told: Sequence[Json], **more: Any) -> Json:
-        candidate = {"content": {"role": "model", "parts": told}, "index": 0, **more}
+    def piece(reported: Sequence[Json], **more: Any) -> Json:
+        candidate = {"content": {"role": "model", "parts": reported}, "index": 0, **more}
         return {**head, "candidates": [candidate], "usageMetadata": usage}
 
     frames: list[Json] = []
@@ -314,19 +314,19 @@ def _gemini(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
 def _ollama(is_done: bool, shows_thinking: bool) -> tuple[Json, Sequence[Any]]:
     head: Json = {"model": "m", "created_at": "2026-01-01T00:00:00Z"}
     end = {"done": True, "done_reason": "stop", "prompt_eval_count": 3, "eval_count": 5}
-    said: Json = {"role": "assistant", "content": DONE}
+    written: Json = {"role": "assistant", "content": DONE}
     if not is_done:
         calls = [{"function": {"name": name, "arguments": a}} for name, a in CALLS]
-        said = {**said, "content": WORDS, "thinking": THOUGHT, "tool_calls": calls}
+        written = {**written, "content": WORDS, "thinking": THOUGHT, "tool_calls": calls}
 
     def line(**members: Any) -> Json:
         message = {"role": "assistant", "content": "", **members}
         return {**head, "message": message, "done": False}
 
-    lines = [line(thinking=half) for half in _halves(said.get("thinking", "")) if half]
-    lines += (line(content=half) for half in _halves(said["content"]))
-    lines += (line(tool_calls=[call]) for call in said.get("tool_calls", ()))
-    return {**head, "message": said, **end}, [*lines, {**line(), **end}]
+    lines = [line(thinking=half) for half in _halves(written.get("thinking", "")) if half]
+    lines += (line(content=half) for half in _halves(written["content"]))
+    lines += (line(tool_calls=[call]) for call in written.get("tool_calls", ()))
+    return {**head, "message": written, **end}, [*lines, {**line(), **end}]
 
 
 _ANSWERS: Mapping[str, Callable[[bool, bool], tuple[Json, Sequence[Any]]]] = {

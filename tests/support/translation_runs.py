@@ -37,8 +37,8 @@ class TranslationRun:
     """The vendor's request and the client's answer; ``refused`` if there is no request."""
 
     refused: str = ""
-    asked: bytes = b""
-    told: tuple[bytes, ...] = ()
+    received: bytes = b""
+    reported: tuple[bytes, ...] = ()
     usage: Any = None
     characters: int = 0
     started: bool = False
@@ -71,15 +71,15 @@ def translate(
         silence=None,
     )
     try:
-        asked = replace(client_side(WIRES[client]).read_request(call), stream=stream)
-        exchange = Translated(call, asked, way, WIRES[client], 1_000)
+        received = replace(client_side(WIRES[client]).read_request(call), stream=stream)
+        exchange = Translated(call, received, way, WIRES[client], 1_000)
     except (GatewayError, Answered) as error:
         return TranslationRun(refused=str(error))
-    told = (*map(exchange.feed, answer), exchange.close())
+    reported = (*map(exchange.feed, answer), exchange.close())
     failure = "" if exchange.failure is None else repr(exchange.failure)
     return TranslationRun(
-        asked=exchange.request.body,
-        told=told,
+        received=exchange.request.body,
+        reported=reported,
         usage=exchange.usage,
         characters=exchange.characters,
         started=exchange.started,

@@ -5,10 +5,11 @@ The second is the present interface. The first has no ``ProviderSpec.hosts``, no
 """
 
 import pytest
+from gateway_kit import compatibility, interface
+from gateway_kit.interface import Book, Interface, Release
 from msgspec.structs import replace
 
-from gateway_core.plugins import compatibility, interface, protocol
-from gateway_core.plugins.interface import Book, Interface, Release
+from gateway_core.plugins import protocol
 
 FIRST_RELEASE = "0.0.1"
 SECOND_RELEASE = "0.0.2"

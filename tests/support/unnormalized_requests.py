@@ -63,7 +63,7 @@ async def call_app(
 ) -> Answer:
     """Call an application as a server does, with a target that is not normalized."""
     path, _, query = target.partition("?")
-    told = [*{"host": "127.0.0.1", **headers}.items(), *repeated]
+    reported = [*{"host": "127.0.0.1", **headers}.items(), *repeated]
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},
@@ -74,7 +74,7 @@ async def call_app(
         "raw_path": (root_path + path).encode("latin-1"),
         "root_path": root_path,
         "query_string": query.encode(),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in told],
+        "headers": [(name.lower().encode(), value.encode()) for name, value in reported],
         "client": (client, 1),
         "server": ("127.0.0.1", 80),
     }

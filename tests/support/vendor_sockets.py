@@ -1,6 +1,7 @@
 """Vendors' sockets on loopback, which speak as the vendors' published references show.
 
-No recording of a socket is at hand, so the events are the references' examples, shortened.
+The recordings that other tests replay are of HTTP alone: none of them is of a socket, realtime or
+live. So the events are the references' examples, shortened, in the order that these have.
 """
 
 import json
@@ -51,6 +52,8 @@ class VendorSockets:
             compression=None,
             max_size=None,
         )
+        # It looks again and again whether its sockets are over, by itself ten times a second.
+        self._server.SHUTDOWN_POLLING_INTERVAL = 0.005
         self.port = self._server.socket.getsockname()[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()

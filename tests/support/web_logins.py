@@ -23,10 +23,10 @@ class Demonstration:
     """Asks for a name and a password, and builds the cookie from them."""
 
     def __init__(self) -> None:
-        self.asked: list[WebLoginRequest] = []
+        self.received: list[WebLoginRequest] = []
 
     async def handle(self, request: WebLoginRequest, transport: Transport) -> WebLoginAnswer:
-        self.asked.append(request)
+        self.received.append(request)
         if request.path == "steal":
             return WebLoginAnswer(
                 headers={"Set-Cookie": "web_login=x", "Access-Control-Allow": "*"}
@@ -42,9 +42,9 @@ class Demonstration:
         return WebLoginAnswer(body=b"<form method=post><input name=pass></form>")
 
 
-def plugin(demonstration: Demonstration) -> object:
-    """A plugin with one provider that has login pages."""
-    spec = ProviderSpec(
+def pages_provider(demonstration: Demonstration) -> ProviderSpec:
+    """A provider that has login pages."""
+    return ProviderSpec(
         id="pages",
         name="Pages",
         alias="pg",
@@ -53,6 +53,11 @@ def plugin(demonstration: Demonstration) -> object:
         models=(Model("m"),),
         web_login=demonstration,
     )
+
+
+def plugin(demonstration: Demonstration) -> object:
+    """A plugin with that provider."""
+    spec = pages_provider(demonstration)
     return SimpleNamespace(register_providers=hookimpl(lambda: [spec]))
 
 

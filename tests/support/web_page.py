@@ -41,10 +41,10 @@ class WebPage:
             own.setdefault("content-type", request.headers["content-type"])
         unsafe = sorted(name for name, value in own.items() if not _is_safe(name, value))
         if method not in SAFE_METHODS or unsafe:
-            asked = (path, method, *unsafe)
-            if asked not in self.allowed:
+            received = (path, method, *unsafe)
+            if received not in self.allowed:
                 self._preflight(path, method, unsafe)
-                self.allowed.add(asked)
+                self.allowed.add(received)
         answer = self.client.request(method, path, headers={**own, "origin": self.origin}, **body)
         if answer.headers.get("access-control-allow-origin") not in ("*", self.origin):
             raise Blocked("the answer has no Access-Control-Allow-Origin for this page")

@@ -34,7 +34,7 @@ def begin(
     """Send the request now; ``None``, and nothing has happened, where the pipeline is to do it."""
     if not _is_eligible(core, head, body):
         return None
-    run = RequestRun(core, head)
+    run = core.new_run(core, head)
     try:
         if not _send(run, body):
             return None
@@ -49,7 +49,8 @@ def begin(
 def _is_eligible(core: Collaborators, head: RequestHead, body: bytes) -> bool:
     """Nothing about the request asks for more, as far as can be seen without reading it."""
     state = core.state
-    if state.is_full or state.is_stopping or core.interceptors.active or core.request_log.is_on:
+    is_seen = core.interceptors.active or state.filtering is not None or core.request_log.is_on
+    if state.is_full or state.is_stopping or is_seen:
         return False
     return head.is_direct and len(body) <= core.max_body
 

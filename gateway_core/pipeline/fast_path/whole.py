@@ -14,11 +14,9 @@ class WholeDriver(Driver):
 
     def set_result(self, result: None, /) -> None:
         answer, run, attempt = self._answer, self._run, self._attempt
-        if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
-            self.hand_over()  # It is no answer, so somebody else may be asked.
-            return
-        if answer.is_coded:
-            self.hand_over()  # A task decodes it.
+        is_whole = answer.source is None and answer.failure is None and not answer.is_coded
+        if not is_whole or answer.status // 100 != 2:
+            self.hand_over()  # It is no answer, so somebody else may be asked; or is compressed.
             return
         try:
             attempt.read_whole(answer.take())

@@ -21,7 +21,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 import apsw
 
 from ...config.errors import DatabaseUnusable
-from ..database import Row, Statements, Values
+from ..database import Queries, Row, Statements, Values
 from ..errors import StorageFull, StorageUnavailable, TransactionMisuse, UniqueViolation
 from .integrity import BUSY_MS, connect_reading, gone, inspect, look_through, shut
 from .worker import Worker
@@ -59,7 +59,7 @@ async def open_sqlite(path: Path | str, *, expected: bool = False) -> "SqliteDat
         await writer.close(_finish)
         raise
     looking = asyncio.create_task(look_through(file)) if any(unchecked) else None
-    return SqliteDatabase(writer, reader, looking)
+    return SqliteDatabase(writer, reader, looking, file)
 
 
 class SqliteDatabase:
@@ -72,9 +72,11 @@ class SqliteDatabase:
         writer: Worker,
         reader: Worker | None,
         looking: "asyncio.Task[None] | None" = None,
+        file: Path | None = None,
     ) -> None:
         """Without a reader, as in memory, reads take turns with the writes. ``looking`` looks
         for damage and ends with the database."""
+        self._file = file
         self._writer = writer
         self._reader = reader
         self._looking = looking
@@ -126,6 +128,22 @@ class SqliteDatabase:
             finally:
                 transaction.end()
                 self._owner = None
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Queries]:
+        if self._file is None:
+            async with self.transaction() as transaction:
+                yield transaction
+            return
+        connect = partial(connect_reading, self._file)
+        worker = await Worker.start("sqlite view", connect, interrupts=True)
+        try:
+            # The first query, not BEGIN, chooses the state that is read.
+            for sql in ("BEGIN", "SELECT 1 FROM sqlite_schema"):
+                await worker.run(_fetch, sql, {})
+            yield _Transaction(worker)
+        finally:
+            await worker.close(_finish)
 
     async def wait_for_writes(self, look_every: float) -> None:
         await asyncio.sleep(look_every)

@@ -38,7 +38,7 @@ def inspect(path: Path, expected: bool, *, at_rest: bool = False) -> bool:
     was_left_open = _was_left_open(path)
     is_small = path.stat().st_size <= SMALL
     try:
-        probe = _connect_at_rest(path) if at_rest else connect_reading(path)
+        probe = connect_at_rest(path) if at_rest else connect_reading(path)
         try:
             tables = {name for (name,) in probe.execute(_TABLES)}
             if is_small:
@@ -61,7 +61,7 @@ def inspect(path: Path, expected: bool, *, at_rest: bool = False) -> bool:
 
 def read_at_rest(path: Path, *queries: str) -> list[tuple[Any, ...]]:
     """Rows of a database that nobody writes meanwhile. A table that it has not got has none."""
-    probe = _connect_at_rest(path)
+    probe = connect_at_rest(path)
     try:
         rows: list[tuple[Any, ...]] = []
         for query in queries:
@@ -78,7 +78,8 @@ def _was_left_open(path: Path) -> bool:
     return wal.exists() and wal.stat().st_size > 0
 
 
-def _connect_at_rest(path: Path) -> apsw.Connection:
+def connect_at_rest(path: Path) -> apsw.Connection:
+    """Connect to a database that nobody writes meanwhile, making no file beside it."""
     if _was_left_open(path):
         return connect_reading(path)
     # https://www.sqlite.org/uri.html: immutable files are read without locks or -shm.

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from ..database import Database, Statements
+from ..database import Statements
 
 Kind = Literal["key", "connection", "node"]
-_NAMED: Mapping[Kind, str] = {
+NAMED: Mapping[Kind, str] = {
     "key": "SELECT 'key', id, name FROM api_keys WHERE id = :id",
     "connection": "SELECT 'connection', id, COALESCE(name, email, id) FROM connections "
     "WHERE id = :id",
@@ -17,21 +17,7 @@ _NAMED: Mapping[Kind, str] = {
 async def keep_names(transaction: Statements, kind: Kind, ids: Iterable[str]) -> None:
     """Note the names of rows that are about to be deleted."""
     await transaction.execute_many(
-        f"INSERT INTO former_names (kind, id, name) {_NAMED[kind]} "
+        f"INSERT INTO former_names (kind, id, name) {NAMED[kind]} "
         "ON CONFLICT (kind, id) DO UPDATE SET name = excluded.name",
         [{"id": identity} for identity in ids],
     )
-
-
-class FormerNames:
-    """The names of deleted keys, connections and nodes."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def all(self) -> Mapping[Kind, Mapping[str, str]]:
-        """Every name, by kind and id."""
-        names: dict[Kind, dict[str, str]] = {kind: {} for kind in _NAMED}
-        for row in await self._database.fetch("SELECT kind, id, name FROM former_names"):
-            names[row["kind"]][row["id"]] = row["name"]
-        return names

@@ -1,53 +1,14 @@
-"""The store of provider nodes: the operator's own endpoints that speak a known format.
+"""The store of provider nodes: the operator's own endpoints that speak a known format."""
 
-A node's connections name the node as their provider and repeat some of its
-fields; the store keeps them in step.
-"""
-
-import re
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
-from ...contracts.errors import BadRequest, Conflict, NotFound
-from ..database import Database, Row, Statements
-from ..errors import UniqueViolation
-from ..ids import NewId, random_id
-from ..moments import Clock, iso
-from .connection import PROVIDER_DATA, changed
-from .connections import GROUP as CONNECTIONS
-from .former_names import keep_names
-from .key_scope import release
-from .kv import CUSTOM_MODELS
-from .kv import group as kv_group
-from .renames import Renaming, Rewritten, rewrite
-from .versions import raise_version
+from ..database import Database, Row
 
 GROUP = "nodes"
-_TYPE = re.compile(r"[a-z0-9][a-z0-9.-]*-compatible|custom-embedding|custom-systemone")
-"""A format or its vendor, then ``-compatible``; which formats there are is for others to know."""
-_INSERT = """
-    INSERT INTO nodes (
-        id, type, name, prefix, api_type, base_url, icon_url, data, created_at, updated_at
-    ) VALUES (
-        :id, :type, :name, :prefix, :api_type, :base_url, :icon_url, :data, :created_at,
-        :updated_at
-    )
-"""
-_UPDATE = """
-    UPDATE nodes SET
-        name = :name, prefix = :prefix, api_type = :api_type, base_url = :base_url,
-        icon_url = :icon_url, data = :data, updated_at = :updated_at
-    WHERE id = :id
-"""
-
-
-class PrefixTaken(Conflict):
-    def __init__(self) -> None:
-        super().__init__("Provider prefix already exists or is reserved")
 
 
 class Node(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -68,145 +29,20 @@ class Node(Struct, frozen=True, kw_only=True, rename="camel"):
     updated_at: str
 
 
-class NewNode(Struct, frozen=True, kw_only=True, rename="camel"):
-    type: str = "openai-compatible"
-    name: str
-    prefix: str
-    api_type: str | None = None
-    base_url: str | None = None
-    icon_url: str | None = None
-    data: Mapping[str, Any] = {}
-
-
-class NodeChange(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What is to be different; what is unset stays. ``data`` is replaced as a whole."""
-
-    name: str | UnsetType = UNSET
-    prefix: str | UnsetType = UNSET
-    api_type: str | UnsetType | None = UNSET
-    base_url: str | UnsetType | None = UNSET
-    icon_url: str | UnsetType | None = UNSET
-    data: Mapping[str, Any] | UnsetType = UNSET
-
-
-def node_id(type_: str, api_type: str | None, random: str) -> str:
-    """The id of a node, which names its type. Raises BadRequest for what cannot be a type."""
-    if not _TYPE.fullmatch(type_):
-        raise BadRequest("Invalid type: <format>-compatible, custom-embedding or custom-systemone")
-    if type_ == "openai-compatible":
-        return f"{type_}-{api_type or 'chat'}-{random}"
-    return f"{type_}-{random}"
-
-
 class NodeStore:
     """The operator's own endpoints."""
 
-    def __init__(
-        self, database: Database, *, clock: Clock = time.time, new_id: NewId = random_id
-    ) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._clock = clock
-        self._new_id = new_id
 
     async def list(self) -> tuple[Node, ...]:
         rows = await self._database.fetch("SELECT * FROM nodes ORDER BY created_at, id")
-        return tuple(_read(row) for row in rows)
+        return tuple(read_node(row) for row in rows)
 
     async def get(self, identity: str) -> Node | None:
         rows = await self._database.fetch("SELECT * FROM nodes WHERE id = :id", id=identity)
-        return _read(rows[0]) if rows else None
-
-    async def create(self, new: NewNode) -> Node:
-        """Add a node. Raises BadRequest, PrefixTaken."""
-        now = iso(self._clock())
-        fields = msgspec.structs.asdict(new)
-        identity = node_id(new.type, new.api_type, self._new_id())
-        node = Node(**fields, id=identity, created_at=now, updated_at=now)
-        async with self._database.transaction() as transaction:
-            await _write(transaction, _INSERT, node)
-            await raise_version(transaction, GROUP)
-        return node
-
-    async def update(
-        self, identity: str, change: NodeChange, renaming: Renaming | None = None
-    ) -> tuple[Node, tuple[Rewritten, ...]]:
-        """Change a node, what its connections repeat of it, and with another prefix what names
-        its models. Raises NotFound, PrefixTaken, and what ``renaming`` raises."""
-        rewritten: tuple[Rewritten, ...] = ()
-        values = {n: v for n, v in msgspec.structs.asdict(change).items() if v is not UNSET}
-        async with self._database.transaction() as transaction:
-            before = await _row(transaction, identity)
-            node = msgspec.structs.replace(before, **values, updated_at=iso(self._clock()))
-            await _write(transaction, _UPDATE, node)
-            await _mirror(transaction, node)
-            if renaming is not None:
-                rewritten = await rewrite(transaction, renaming, node.updated_at)
-            await raise_version(transaction, GROUP)
-        return node, rewritten
-
-    async def delete(self, identity: str) -> None:
-        """Remove a node, its connections and its custom models.
-
-        Raises NotFound, ScopeWouldBroaden.
-        """
-        async with self._database.transaction() as transaction:
-            await _row(transaction, identity)
-            rows = await transaction.fetch(
-                "SELECT id FROM connections WHERE provider = :id ORDER BY priority, id", id=identity
-            )
-            accounts = [row["id"] for row in rows]
-            await release(transaction, accounts)
-            await keep_names(transaction, "node", [identity])
-            await keep_names(transaction, "connection", accounts)
-            await transaction.execute("DELETE FROM nodes WHERE id = :id", id=identity)
-            await transaction.execute("DELETE FROM connections WHERE provider = :id", id=identity)
-            await transaction.execute(
-                "DELETE FROM kv WHERE scope = :scope AND key = :key",
-                scope=CUSTOM_MODELS,
-                key=identity,
-            )
-            for group in (GROUP, CONNECTIONS, kv_group(CUSTOM_MODELS)):
-                await raise_version(transaction, group)
+        return read_node(rows[0]) if rows else None
 
 
-def _read(row: Row) -> Node:
+def read_node(row: Row) -> Node:
     return Node(**{**row, "data": msgspec.json.decode(row["data"])})
-
-
-async def _row(transaction: Statements, identity: str) -> Node:
-    rows = await transaction.fetch("SELECT * FROM nodes WHERE id = :id", id=identity)
-    if not rows:
-        raise NotFound("Provider node not found")
-    return _read(rows[0])
-
-
-async def _write(transaction: Statements, sql: str, node: Node) -> None:
-    row = {**msgspec.structs.asdict(node), "data": msgspec.json.encode(node.data).decode()}
-    try:
-        await transaction.execute(sql, **row)
-    except UniqueViolation as error:
-        raise PrefixTaken from error
-
-
-async def _mirror(transaction: Statements, node: Node) -> None:
-    """Bring the fields that a node's connections repeat up to date."""
-    mirrored = {
-        "prefix": node.prefix,
-        "apiType": node.api_type,
-        "baseUrl": node.base_url,
-        "nodeName": node.name,
-    }
-    rows = await transaction.fetch(
-        "SELECT id, data FROM connections WHERE provider = :id", id=node.id
-    )
-    for row in rows:
-        data = changed(
-            {PROVIDER_DATA: {}, **msgspec.json.decode(row["data"])}, {PROVIDER_DATA: mirrored}
-        )
-        await transaction.execute(
-            "UPDATE connections SET data = :data WHERE id = :id",
-            data=msgspec.json.encode(data).decode(),
-            id=row["id"],
-        )
-    if rows:
-        await raise_version(transaction, CONNECTIONS)

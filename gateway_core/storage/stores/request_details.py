@@ -1,6 +1,6 @@
 """The store of request and response bodies: the newest ones, up to a limit."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..database import Database, Row
 
-_PARTS = ("request", "provider_request", "provider_response", "response")
+PARTS = ("request", "provider_request", "provider_response", "response")
 _PUT = """
     INSERT INTO request_details (
         request_id, finished_at, request, provider_request, provider_response, response
@@ -40,7 +40,7 @@ class RequestDetail(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class RequestDetailStore:
-    """Requests and answers, as far as they are kept."""
+    """Requests and answers, as they finish."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -51,42 +51,9 @@ class RequestDetailStore:
             await transaction.execute_many(_PUT, [_row(detail) for detail in details])
             await transaction.execute(_TRIM, last=max(keep, 1) - 1)
 
-    async def of(self, request_ids: Iterable[str]) -> Mapping[str, RequestDetail]:
-        """The details of requests, by id, as far as there are any."""
-        ids = {f"id_{place}": identity for place, identity in enumerate(request_ids)}
-        if not ids:
-            return {}
-        rows = await self._database.fetch(
-            "SELECT * FROM request_details WHERE request_id IN "
-            f"({', '.join(f':{name}' for name in ids)})",
-            **ids,
-        )
-        return {row["request_id"]: _read(row) for row in rows}
-
-    async def count(self) -> int:
-        rows = await self._database.fetch("SELECT count(*) AS total FROM request_details")
-        total: int = rows[0]["total"]
-        return total
-
-    async def delete(self, since: str | None = None, until: str | None = None) -> int:
-        """Remove for good what ended from ``since`` on and before ``until``; gives how many."""
-        return await self._database.purge(
-            "DELETE FROM request_details WHERE finished_at >= :since AND finished_at < :until",
-            since=since or "",
-            until=until or "~",
-        )
-
 
 def _row(detail: RequestDetail) -> Row:
     row: dict[str, Any] = {"request_id": detail.request_id, "finished_at": detail.finished_at}
-    for name in _PARTS:
+    for name in PARTS:
         row[name] = msgspec.json.encode(getattr(detail, name)).decode()
     return row
-
-
-def _read(row: Row) -> RequestDetail:
-    return RequestDetail(
-        request_id=row["request_id"],
-        finished_at=row["finished_at"],
-        **{name: msgspec.json.decode(row[name]) for name in _PARTS},
-    )

@@ -38,12 +38,12 @@ class SettingsStore:
 
     async def read(self) -> Settings:
         """The settings in force. A secret that cannot be opened is in ``Settings.invalid``."""
-        plain, sealed = await _parts(self._database)
+        plain, sealed = await read_parts(self._database)
         return self._settings(plain, sealed)
 
     async def document(self) -> Document:
         """What is stored, secrets opened; one that cannot be opened is left out."""
-        plain, sealed = await _parts(self._database)
+        plain, sealed = await read_parts(self._database)
         return join(plain, self._open_all(sealed)[0])
 
     async def patch(self, changes: Mapping[str, Any]) -> Settings:
@@ -63,12 +63,12 @@ class SettingsStore:
         async with self._database.transaction() as transaction:
             # Raised before reading, so that two gateways on one database take turns.
             await raise_version(transaction, GROUP)
-            plain, sealed = await _parts(transaction)
+            plain, sealed = await read_parts(transaction)
             changes = decide(self._settings(plain, sealed))
             check_changes(changes)
             for key, value in changes.items():
                 self._set(plain, sealed, key, value)
-            await _write_parts(transaction, plain, sealed)
+            await write_parts(transaction, plain, sealed)
         return self._settings(plain, sealed)
 
     def _settings(self, plain: Document, sealed: Mapping[str, str]) -> Settings:
@@ -117,7 +117,7 @@ def _seals(key: str) -> bool:
     return is_sealed(key) or (trait is not None and trait.sealed is not None)
 
 
-async def _parts(statements: Statements) -> tuple[dict[str, Any], dict[str, str]]:
+async def read_parts(statements: Statements) -> tuple[dict[str, Any], dict[str, str]]:
     """The document without its secrets, and the sealed texts by key."""
     rows = await statements.fetch(_READ)
     if not rows:
@@ -125,7 +125,7 @@ async def _parts(statements: Statements) -> tuple[dict[str, Any], dict[str, str]
     return msgspec.json.decode(rows[0]["data"]), msgspec.json.decode(rows[0]["secrets"] or "{}")
 
 
-async def _write_parts(
+async def write_parts(
     transaction: Statements, plain: Mapping[str, Any], sealed: Mapping[str, str]
 ) -> None:
     data = msgspec.json.encode(plain).decode()
@@ -133,52 +133,3 @@ async def _write_parts(
     if len(data) + len(secrets or "") > LONGEST:
         raise BadRequest(f"The settings may have at most {LONGEST} characters in all")
     await transaction.execute(_WRITE, data=data, secrets=secrets)
-
-
-async def move_combo_strategy(transaction: Statements, name: str, to: str | None) -> None:
-    """Keep ``comboStrategies`` in step with a combo that gets another name, or is deleted."""
-    plain, sealed = await _parts(transaction)
-    strategies = plain.get("comboStrategies")
-    if not isinstance(strategies, dict) or name not in strategies:
-        return
-    strategy = strategies.pop(name)
-    if to is not None:
-        strategies[to] = strategy
-    await _write_parts(transaction, plain, sealed)
-    await raise_version(transaction, GROUP)
-
-
-async def rename_models(
-    transaction: Statements, rename: Callable[[str], str]
-) -> Mapping[str, tuple[list[str], list[str]]]:
-    """Rename models in the settings that name some; gives each changed one's before and after."""
-    plain, sealed = await _parts(transaction)
-    changed = {}
-    for key in ("comboStrategies", "mediaRoutes", "modelTimeouts", "pxpipeAllowedModels"):
-        names = dict[str, str]()
-        after = _renamed(plain.get(key), rename, names, key)
-        if after != plain.get(key):
-            plain[key] = after
-            changed[key] = list(names), list(names.values())
-    if changed:
-        await _write_parts(transaction, plain, sealed)
-        await raise_version(transaction, GROUP)
-    return changed
-
-
-def _renamed(value: Any, rename: Callable[[str], str], names: dict[str, str], where: str) -> Any:
-    """A setting with its models renamed: in lists, in ``judgeModel``, as keys of
-    ``modelTimeouts``."""
-    if isinstance(value, dict) and where == "modelTimeouts":
-        for name in value:
-            # A provider's own name stands for all of its models.
-            names[name] = rename(name) if "/" in name else rename(f"{name}/")[:-1]
-        return {names[name]: limits for name, limits in value.items()}
-    if isinstance(value, dict):
-        return {name: _renamed(inner, rename, names, name) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_renamed(inner, rename, names, "judgeModel") for inner in value]
-    if not isinstance(value, str) or where != "judgeModel":
-        return value
-    names[value] = rename(value)
-    return names[value]

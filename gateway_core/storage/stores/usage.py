@@ -8,11 +8,26 @@ from msgspec import Struct
 from msgspec.structs import asdict, astuple
 
 from ..database import Database, Row
+from ..storable import storable
 from .key_usage import IS_MARK, MARK, additions, rebuild, spent_of
 from .versions import RAISE, key_of
 
 GROUP = "usage"
 Status = Literal["ok", "error", "client_gone", "upstream_cut"]
+
+
+class FailedAttempt(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """An attempt that gave no answer, so that another one followed."""
+
+    provider: str
+    model: str
+    ended_ms: int
+    """Since the request came. The next attempt began then, if it had not to wait."""
+    status: int
+    connection_id: str | None = None
+    code: str | None = None
+    error: str | None = None
+    """What the vendor said, without secrets."""
 
 
 class UsageRecord(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
@@ -55,6 +70,10 @@ class UsageRecord(Struct, frozen=True, gc=False, rename="camel", omit_defaults=T
     """What the client was answered when the call failed, without secrets."""
     dropped: tuple[str, ...] = ()
     """What could not be carried to the vendor."""
+    failures: tuple[FailedAttempt, ...] = ()
+    """In order; of a call with one attempt there is none."""
+    notes: tuple[str, ...] = ()
+    """What plugins noted about it."""
 
 
 class Mark(Struct, frozen=True):
@@ -93,15 +112,27 @@ _COLUMNS = (
     *("status", "http_status", "error_code", "input_tokens", "output_tokens", "cached_tokens"),
     *("cache_write_tokens", "reasoning_tokens", "estimated", "cost", "ttft_ms", "duration_ms"),
     *("combo_id", "combo_name", "attempts", "dropped", "day", "units", "error"),
+    *("failures", "notes"),
 )
 """Of the table after its ``id``, in order. The statement does without their names: a text so long
 would be looked up for each row, which is dearer than the row."""
 _FIELDS = UsageRecord.__struct_fields__
+_JsonRow: Any = msgspec.defstruct(
+    "_JsonRow", [(name, Any, None) for name in ("id", *_FIELDS)], omit_defaults=True, gc=False
+)
+_read_failures = msgspec.json.Decoder(tuple[FailedAttempt, ...]).decode
 _INSERT = (
     f"INSERT INTO usage VALUES((SELECT CAST(value AS BIGINT)FROM meta WHERE key='{key_of(GROUP)}')"
     f"-?1,{','.join(f'?{_FIELDS.index(name) + 2}' for name in _COLUMNS)})"
 )
 """The group's number was raised by as many as there are rows; the last one gets it for its id."""
+_INSERT_ALL = (
+    "INSERT INTO usage SELECT (SELECT CAST(value AS BIGINT) FROM meta "
+    f"WHERE key = '{key_of(GROUP)}') - r.id, {', '.join(f'r.{name}' for name in _COLUMNS)} "
+    "FROM json_populate_recordset(NULL::usage, CAST(? AS json)) AS r"
+)
+"""The same in one statement: PostgreSQL is sent and answers each statement by itself, which costs
+this process four times what the rows do as JSON."""
 _PUT_MARK = """
     INSERT INTO meta (key, value) VALUES (?, ?)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value
@@ -120,10 +151,12 @@ class UsageStore:
             return
         count = len(records)
         rows = [_row(count - place, record) for place, record in enumerate(records, 1)]
+        # A cutover meanwhile makes this fail, and who writes tries again.
+        is_postgres = self._database.engine == "postgres"
         await self._database.write_all(
             [
                 (RAISE, [{"key": key_of(GROUP), "by": count}]),
-                (_INSERT, rows),
+                (_INSERT_ALL, [(_as_json(rows),)]) if is_postgres else (_INSERT, rows),
                 *additions(spent_of(records)),
                 *(
                     []
@@ -179,10 +212,22 @@ def _row(behind: int, record: UsageRecord) -> tuple[Any, ...]:
     """A record's values as ``_INSERT`` takes them; ``behind`` it come so many others."""
     values = astuple(record)
     dropped = msgspec.json.encode(record.dropped).decode() if record.dropped else "[]"
-    if record.units:
-        units = msgspec.json.encode(record.units).decode()
-        return (behind, *values[:-3], units, record.error, dropped)
-    return (behind, *values[:-1], dropped)
+    failures = msgspec.json.encode(record.failures).decode() if record.failures else None
+    notes = msgspec.json.encode(record.notes).decode() if record.notes else None
+    units = msgspec.json.encode(record.units).decode() if record.units else None
+    return (behind, *values[:-5], units, record.error, dropped, failures, notes)
+
+
+def _as_json(rows: Sequence[tuple[Any, ...]]) -> str:
+    """Rows as ``_INSERT_ALL`` takes them, with what PostgreSQL cannot store replaced."""
+    values = [_JsonRow(*row) for row in rows]
+    for each in values:
+        each.stream, each.estimated = int(each.stream), int(each.estimated)
+    text = msgspec.json.encode(values).decode()
+    if "\\u0000" in text:
+        values = [_JsonRow(*map(storable, astuple(each))) for each in values]
+        text = msgspec.json.encode(values).decode()
+    return text
 
 
 def read_row(row: Row) -> UsageRow:
@@ -192,4 +237,6 @@ def read_row(row: Row) -> UsageRow:
     fields["estimated"] = bool(row["estimated"])
     fields["units"] = msgspec.json.decode(row["units"]) if row["units"] else None
     fields["dropped"] = tuple(msgspec.json.decode(row["dropped"]))
+    fields["failures"] = _read_failures(row["failures"]) if row["failures"] else ()
+    fields["notes"] = tuple(msgspec.json.decode(row["notes"])) if row["notes"] else ()
     return UsageRow(**fields)

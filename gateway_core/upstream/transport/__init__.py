@@ -10,7 +10,6 @@ from .answers import UpstreamAnswer, arrived, is_over, read_all
 from .direct import SentRequest
 from .failures import AddressForbidden, MalformedRequest, MalformedUrl
 from .fields import Fields
-from .heads import Lasting
 from .limits import BODY_BYTES, ConnectionCounts, TransportLimits
 from .network import Network
 
@@ -20,7 +19,6 @@ __all__ = [
     "AddressPolicy",
     "ConnectionCounts",
     "Fields",
-    "Lasting",
     "MalformedRequest",
     "MalformedUrl",
     "Network",

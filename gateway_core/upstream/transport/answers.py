@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamResponse
-from ..body_buffer import BodyBuffer
+from ..body_buffer import BodyBuffer, joined
 from .failures import abandoned, body_too_large
 from .fields import NONE
 from .limits import BODY_BYTES
@@ -144,7 +144,7 @@ class UpstreamAnswer:
     def take(self) -> bytes:
         """What has come, maybe nothing, without waiting for it or telling of a failure."""
         chunks = self.chunks
-        data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        data = chunks[0] if len(chunks) == 1 else joined(chunks)
         chunks.clear()
         self.buffered = 0
         source = self.source

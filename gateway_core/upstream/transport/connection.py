@@ -197,10 +197,10 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         return self._room
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.data_received(bytes(self._room[:nbytes]))
+        self.data_received(self._room[:nbytes])
 
-    def data_received(self, data: bytes) -> None:
-        """Some of an answer."""
+    def data_received(self, data: bytes | memoryview) -> None:
+        """Some of an answer; the parser copies what of it is kept."""
         answer = self._answer
         if answer is None:
             # Bytes without a request belong to no answer: RFC 9112 section 9.2 has the client
@@ -243,7 +243,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
             if not goes_on:
                 answer.wake()
 
-    def _gather(self, data: bytes, answer: UpstreamAnswer) -> None:
+    def _gather(self, data: bytes | memoryview, answer: UpstreamAnswer) -> None:
         """Keep more of an answer that is read with ``next``."""
         try:
             self._reader.feed(data, answer)

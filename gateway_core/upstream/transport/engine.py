@@ -6,6 +6,7 @@ redirects or default headers, and only the pool accepts a network backend.
 
 import asyncio
 import re
+import socket
 import struct
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -42,6 +43,10 @@ BAD_PROXY = (httpcore2.ProxyError, socksio.SOCKSError, struct.error, AssertionEr
 """The engine passes on whatever its SOCKS parser raises for a malformed answer."""
 BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError)
 
+READ_AHEAD = ((socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024),)
+"""Bounds what arrives before it is asked for. The engine's streams stop reading only after a task
+has read from them: until then uvloop takes whatever the kernel has, which may be megabytes."""
+
 FORGOTTEN = (".setup_socks5_connection.failed", ".start_tls.failed")
 """Trace events after which the pool drops a connection without closing it."""
 
@@ -49,9 +54,15 @@ FORGOTTEN = (".setup_socks5_connection.failed", ".start_tls.failed")
 class Backend(httpcore2.AsyncNetworkBackend):
     """Opens the pool's connections."""
 
-    def __init__(self, guard: AddressGuard, policy: AddressPolicy) -> None:
+    def __init__(
+        self,
+        guard: AddressGuard,
+        policy: AddressPolicy,
+        options: tuple[httpcore2.SOCKET_OPTION, ...] = (),
+    ) -> None:
         self._guard = guard
         self._policy = policy
+        self._options = options
         self._inner = httpcore2.AnyIOBackend()
 
     async def connect_tcp(
@@ -68,7 +79,9 @@ class Backend(httpcore2.AsyncNetworkBackend):
         failure: Exception = unreachable()
         for address in addresses:
             try:
-                stream = await self._inner.connect_tcp(address, port, share)
+                stream = await self._inner.connect_tcp(
+                    address, port, share, socket_options=self._options
+                )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
                 continue

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ...contracts.exchange import PIECE, BodyParts, UpstreamRequest
+from ...contracts.exchange import PIECE, BodyParts, Lasting, UpstreamRequest
 from .failures import MalformedRequest
 from .limits import TransportLimits
 from .urls import Url
@@ -36,20 +36,6 @@ USER_AGENT = "user-agent: model-gateway\r\n"
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-
-
-class Lasting(dict[str, str]):
-    """Headers that many requests share, with the head that was last made of them.
-
-    Whoever makes one does not change it any more.
-    """
-
-    __slots__ = ("written",)
-
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        super().__init__(fields)
-        self.written: tuple[str, str, bytes] = ("", "", b"")
-        """Method, the URL's line, and the bytes they begin."""
 
 
 class RequestBytes(Struct, frozen=True):

@@ -11,7 +11,16 @@ from ...contracts.exchange import BodyParts, UpstreamRequest, UpstreamResponse
 from .addresses import AddressPolicy
 from .decoding import decoded
 from .dialling import Tls
-from .engine import SOCKS, Backend, Witness, in_time, open_pool, read_proxy, translate_errors
+from .engine import (
+    READ_AHEAD,
+    SOCKS,
+    Backend,
+    Witness,
+    in_time,
+    open_pool,
+    read_proxy,
+    translate_errors,
+)
 from .failures import (
     abandoned,
     answer_timeout,
@@ -65,7 +74,8 @@ class Proxied:
         self._behind = parsed is not None
         self._socks = parsed is not None and parsed.url.scheme.decode() in SOCKS
         # The proxy itself is the operator's choice, whoever named the destination.
-        backend = Backend(guard, AddressPolicy.OPERATOR if self._behind else policy)
+        reached = AddressPolicy.OPERATOR if self._behind else policy
+        backend = Backend(guard, reached, READ_AHEAD if upgrades else ())
         public = self._behind and policy is AddressPolicy.PUBLIC
         self._pool = open_pool(parsed, backend, limits, tls, public=public, upgrades=upgrades)
         # Closing the pool leaves requests that still connect or wait for a place hanging.

@@ -49,7 +49,7 @@ class Reader:
         """What of the body has come; lent to each answer for as long as it comes."""
         self.on_body = self._pieces.append
         self._parser = HttpResponseParser(self)
-        self.parse: Callable[[bytes], None] = self._parser.feed_data
+        self.parse: Callable[[bytes | memoryview], None] = self._parser.feed_data
         """Takes bytes of an answer whose head has come; the caller sees what they brought. Raises
         UNREADABLE, which is for ``stop``."""
 
@@ -66,7 +66,7 @@ class Reader:
         self._coded = False
         self._fields = []
 
-    def feed(self, data: bytes, answer: UpstreamAnswer) -> None:
+    def feed(self, data: bytes | memoryview, answer: UpstreamAnswer) -> None:
         """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
         self.quiet += len(data)
         try:

@@ -14,7 +14,6 @@ import secrets
 from collections.abc import Sequence
 
 import httpcore2
-from msgspec import Struct
 from wsproto.connection import Connection, ConnectionState, ConnectionType
 from wsproto.events import (
     BytesMessage,
@@ -27,7 +26,7 @@ from wsproto.events import (
 from wsproto.utilities import ProtocolError
 
 from ...contracts.errors import TransportError, UpstreamError
-from ...contracts.exchange import UpstreamRequest
+from ...contracts.exchange import SocketClosed, UpstreamRequest
 from .fields import Field
 from .proxied import Proxied, ProxiedAnswer
 
@@ -55,13 +54,6 @@ NORMAL, ABNORMAL, TOO_BIG, OVERLOADED = 1000, 1006, 1009, 1013
 no close frame came."""
 
 
-class Closed(Struct, frozen=True):
-    """The socket is closed, and why."""
-
-    code: int
-    reason: str = ""
-
-
 class VendorSocket:
     """An open socket. One task may receive while another one sends."""
 
@@ -69,7 +61,7 @@ class VendorSocket:
         """``answer`` has upgraded its connection."""
         self.subprotocol = answer.headers.get("sec-websocket-protocol")
         """The one that the vendor has chosen of those offered."""
-        self.closed: Closed | None = None
+        self.closed: SocketClosed | None = None
         self._answer, self._stream = answer, answer.stream
         self._frames = Connection(ConnectionType.CLIENT)
         self._writing = asyncio.Lock()
@@ -78,7 +70,7 @@ class VendorSocket:
         self._parts: list[str | bytes] = []
         self._size = 0
 
-    async def receive(self) -> str | bytes | Closed:
+    async def receive(self) -> str | bytes | SocketClosed:
         """The next message, or how the socket was closed. One that is too long closes it."""
         while self.closed is None:
             for event in self._frames.events():
@@ -98,7 +90,7 @@ class VendorSocket:
     async def close(self, code: int = NORMAL, reason: str = "") -> None:
         """Say goodbye, and close. Does nothing the second time."""
         if self.closed is None:
-            self.closed = Closed(code, reason)
+            self.closed = SocketClosed(code, reason)
             try:
                 async with asyncio.timeout(FAREWELL):
                     await self._write(CloseConnection(code=code, reason=reason))
@@ -136,7 +128,7 @@ class VendorSocket:
             await self._give_up(int(event.code), "The provider broke the protocol")
         elif isinstance(event, CloseConnection):
             # A frame without a code counts as 1005, RFC 6455 section 7.1.5.
-            self.closed = Closed(int(event.code), event.reason or "")
+            self.closed = SocketClosed(int(event.code), event.reason or "")
             await self._write(event.response())
             await self._drop()
         return None
@@ -144,7 +136,7 @@ class VendorSocket:
     async def _give_up(self, code: int, reason: str, seen: int = ABNORMAL) -> None:
         """Close with this code; whoever receives sees the other one."""
         await self.close(code)
-        self.closed = Closed(seen, reason)
+        self.closed = SocketClosed(seen, reason)
 
     async def _read(self) -> None:
         """Read more; a vendor that gives no sign of life is gone."""
@@ -161,7 +153,7 @@ class VendorSocket:
                 return
             break
         if self.closed is None:
-            self.closed = Closed(ABNORMAL, "The provider is gone")
+            self.closed = SocketClosed(ABNORMAL, "The provider is gone")
             await self._drop()
 
     async def _write(self, event: Event) -> bool:

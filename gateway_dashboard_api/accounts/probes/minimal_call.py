@@ -11,6 +11,7 @@ from gateway_core.contracts.wire import WireFormat
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.dispatch import Job, dispatch
+from gateway_core.pipeline.interceptors import ConversationReader
 from gateway_core.pipeline.json_body import members_of
 from gateway_core.pipeline.translation import Translation
 from gateway_core.routing.account_selection import AccountConstraints, RoundRobin
@@ -66,7 +67,9 @@ async def intercept(core: Collaborators, translation: Translation) -> Translatio
     """Apply the interceptors. Raises GatewayError when one refuses the call."""
     if not core.interceptors.active:
         return translation
-    return Translation(await core.interceptors.before(translation.call), translation.formats)
+    formats = translation.formats
+    call = msgspec.structs.replace(translation.call, reader=ConversationReader(formats))
+    return Translation(await core.interceptors.before(call), formats)
 
 
 async def call_members(

@@ -14,14 +14,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.identity.access import Access
 from gateway_core.identity.credential_headers import without_credentials
 from gateway_core.identity.credentials import cookie, is_same_origin
-from gateway_core.identity.web_login import (
-    BOOTSTRAP,
-    LIFETIME,
-    PATH,
-    SignIns,
-    is_cookie_text,
-    login_origin,
-)
+from gateway_core.identity.web_login import login_origin
 from gateway_core.pipeline.client_response import headers_of
 from gateway_core.pipeline.request_body import read_body
 from gateway_core.plugins.stopping import is_told_to_stop
@@ -30,6 +23,8 @@ from gateway_core.upstream.transport import AddressPolicy
 from ...admin_context import AdminContext
 from ...endpoint import endpoint
 from ...requests import LIMIT
+from .memory import read_memory
+from .sign_ins import BOOTSTRAP, LIFETIME, PATH, SignIns, is_cookie_text
 
 COOKIE = "web_login"
 KEPT_BACK = frozenset(
@@ -39,7 +34,9 @@ KEPT_BACK = frozenset(
 GUARDS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
+    # Under "no-referrer" browsers send `Origin: null` with a form, which could be anybody's (Fetch
+    # standard, "append a request `Origin` header").
+    "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
 }
 
@@ -66,11 +63,12 @@ def page_routes(admin: AdminContext, sign_ins: SignIns) -> list[Guarded]:
 
 async def enter(sign_ins: SignIns, admin: AdminContext, request: Request) -> Response:
     """Exchange a grant for a cookie that only this host receives."""
-    entered = sign_ins.enter(request.query_params.get("grant", ""))
+    entered = await sign_ins.enter(request.query_params.get("grant", ""))
     if entered is None:
         raise NotFound("Not found")
     text, sign_in = entered
-    answer = RedirectResponse(f"{PATH}/{sign_in.provider}/", 303, GUARDS)
+    headers = {**GUARDS, "referrer-policy": "no-referrer"}
+    answer = RedirectResponse(f"{PATH}/{sign_in.provider}/", 303, headers)
     answer.set_cookie(
         COOKIE,
         text,
@@ -87,27 +85,28 @@ async def show_page(sign_ins: SignIns, admin: AdminContext, request: Request) ->
     """Let the provider's plugin answer, and keep the cookie it captures."""
     headers = headers_of(request.scope)
     provider = request.path_params["provider"]
-    sign_in = sign_ins.by_cookie(cookie(headers, COOKIE), provider)
+    found = await sign_ins.by_cookie(cookie(headers, COOKIE), provider)
     spec = admin.spec(provider)
-    if sign_in is None or spec is None or spec.web_login is None:
+    if found is None or spec is None or spec.web_login is None:
         raise NotFound("Not found")
     if request.method == "POST" and not is_same_origin(headers, _origin(admin)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
+    id, sign_in = found
+    memory = read_memory(sign_in.memory)
     page_request = WebLoginRequest(
         method=request.method,
         path=request.path_params.get("rest", ""),
         query=request.scope["query_string"].decode("latin-1"),
         headers=without_credentials(headers),
         body=await read_body(request.receive, headers, LIMIT),
-        memory=sign_in.memory,
+        memory=memory,
     )
     direct = admin.core.network.transport(policy=AddressPolicy.PUBLIC)
     transport = admin.core.egress_policy.bound(spec, Credential(connection_id=""), direct)
     answer = await _call_plugin(admin, spec.web_login, page_request, transport)
-    if answer.captured is not None:
-        if not is_cookie_text(answer.captured):
-            raise ValueError("the captured text cannot stand in a Cookie header")
-        sign_in.captured = answer.captured
+    if answer.captured is not None and not is_cookie_text(answer.captured):
+        raise ValueError("the captured text cannot stand in a Cookie header")
+    await sign_ins.note(id, read_memory(sign_in.memory), memory, answer.captured)
     passed = {
         name.lower(): value
         for name, value in answer.headers.items()

@@ -6,11 +6,11 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from gateway_core.contracts.errors import BadRequest, Conflict, NotFound
+from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.access import Access
-from gateway_core.identity.web_login import BOOTSTRAP, SignIn, SignIns, login_origin
+from gateway_core.identity.web_login import login_origin
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.connection import Connection
 
@@ -23,6 +23,7 @@ from ..owners import owner_of
 from ..routes import connection_of
 from ..views import connection_row_for
 from .pages import page_routes
+from .sign_ins import BOOTSTRAP, GONE, SignIns
 
 PATH = "/api/providers/web-login"
 
@@ -75,7 +76,7 @@ class DoneAnswer(Struct, frozen=True):
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
-    sign_ins = SignIns(lambda: admin.core.clock())
+    sign_ins = SignIns(admin.core, lambda: admin.core.clock())
     dashboard_side = DashboardSide(sign_ins)
     return [*dashboard_side.routes(admin), *page_routes(admin, sign_ins)]
 
@@ -131,7 +132,7 @@ class DashboardSide:
         spec = admin.spec(admin.provider_id(body.provider.strip()))
         if spec is None or spec.web_login is None:
             raise BadRequest("This provider has no assisted login", code="no_web_login")
-        started = self._sign_ins.start(spec.id)
+        started = await self._sign_ins.start(spec.id)
         answer = StartedAnswer(
             id=started.id,
             grant=started.grant,
@@ -141,7 +142,9 @@ class DashboardSide:
         return json_answer(answer)
 
     async def status(self, admin: AdminContext, request: Request) -> Response:
-        sign_in = self._sign_in(read_query(request, SignInQuery).id)
+        sign_in = await self._sign_ins.by_id(read_query(request, SignInQuery).id)
+        if sign_in is None:
+            raise NotFound(GONE)
         answer = StateAnswer(
             provider=sign_in.provider, state=sign_in.state, expires_at=iso(sign_in.expires_at)
         )
@@ -149,33 +152,24 @@ class DashboardSide:
 
     async def cancel(self, admin: AdminContext, request: Request) -> Response:
         body = await read_json(request, SignInBody)
-        self._sign_ins.end(self._sign_in(body.id))
+        if not await self._sign_ins.end(body.id):
+            raise NotFound(GONE)
         return json_answer(DoneAnswer())
 
     async def popup(self, admin: AdminContext, request: Request) -> Response:
         """Redirect the dashboard's popup to the login's host."""
         grant = read_query(request, GrantQuery).grant
         origin = require_login_origin(admin)
-        if not self._sign_ins.is_granted(grant):
+        if not await self._sign_ins.is_granted(grant):
             raise NotFound("There is no such grant, or it has expired")
         return RedirectResponse(f"{origin}{BOOTSTRAP}?grant={grant}", 303, NO_STORE)
 
     async def finish(self, admin: AdminContext, request: Request) -> Response:
         body = await read_json(request, FinishBody)
         await admin.audit(request, "web-login.finish", body.connection_id or body.name)
-        async with admin.writing():
-            sign_in = self._sign_in(body.id)
-            if sign_in.captured is None:
-                raise Conflict("The sign-in is not complete", code="web_login_pending")
-            saved = await _save(admin, body, sign_in.provider, sign_in.captured)
-            self._sign_ins.end(sign_in)
+        async with admin.writing(), self._sign_ins.finishing(body.id) as (provider, cookies):
+            saved = await _save(admin, body, provider, cookies)
         return json_answer({"connection": connection_row_for(admin, request, saved)}, 201)
-
-    def _sign_in(self, identity: str) -> SignIn:
-        sign_in = self._sign_ins.by_id(identity)
-        if sign_in is None:
-            raise NotFound("There is no such assisted login, or it has ended")
-        return sign_in
 
 
 def require_login_origin(admin: AdminContext) -> str:

@@ -11,14 +11,13 @@ from gateway_core.config.database_choice import (
     DatabaseChoice,
     choose_database,
     complete_url,
-    describe_url,
     legacy_url,
-    make_url,
     read_managed,
     write_managed,
 )
 from gateway_core.config.environment import from_environ
 from gateway_core.config.errors import ConfigError, DatabaseUnusable
+from gateway_dashboard_api.database.url import describe_url, make_url
 
 ENGINE, URL, SSL = "GATEWAY_DATABASE_ENGINE", "GATEWAY_PG_URL", "GATEWAY_PG_SSLMODE"
 A, B = "postgresql://a@h/a", "postgresql://b@h/b"

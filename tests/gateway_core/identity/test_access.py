@@ -74,6 +74,7 @@ READERS: dict[Access, set[str]] = {
     Access.LOCAL: {"cli away", "open", "session here"},
     Access.COMMAND_LINE: {"cli away"},
     Access.SURFACE: {"cli away", *LOCALS, "refused here"},
+    Access.CONTROL: {"cli away", *KEYS, *LOCALS, *SESSIONS},
 }
 """Who may ask, by the class of the route."""
 
@@ -146,22 +147,24 @@ def test_a_key_reveals_no_secret(access: Access) -> None:
 def test_what_the_others_are_told(
     access: Access, caller: str, kind: type[GatewayError], message: str
 ) -> None:
-    told = refusal(access, caller)
+    reported = refusal(access, caller)
 
-    assert type(told) is kind
-    assert told.message == message
+    assert type(reported) is kind
+    assert reported.message == message
 
 
 @pytest.mark.parametrize("caller", sorted(EVERYBODY))
 def test_a_route_of_no_known_class_is_shut(caller: str) -> None:
-    told = refusal(cast(Access, "whatever"), caller)
+    reported = refusal(cast(Access, "whatever"), caller)
 
-    assert told is not None
-    assert told.status in (401, 403)
+    assert reported is not None
+    assert reported.status in (401, 403)
 
 
 def test_client_routes_are_those_where_keys_and_local_callers_go_together() -> None:
-    assert {access for access, rule in RULES.items() if rule.key and rule.local} == CLIENT
+    together = {access for access, rule in RULES.items() if rule.key and rule.local}
+
+    assert together == {*CLIENT, Access.CONTROL}
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])

@@ -60,7 +60,7 @@ def identity() -> Identity:
     return Identity(keys=keys, cli_token=TOKEN, read_session=sessions.get, clock=CLOCK)
 
 
-def asked(
+def received(
     headers: dict[str, str] | None = None, query: bytes = b"", *, require_login: bool = True
 ) -> Caller:
     """Who a request from this machine is from."""
@@ -97,14 +97,14 @@ def test_the_token_of_the_command_line_is_half_a_hash_of_machine_salt_and_secret
     ids=repr,
 )
 def test_only_the_very_token_is_the_command_lines(shown: str) -> None:
-    assert not asked({CLI_HEADER: shown}).is_cli
-    assert asked({CLI_HEADER: TOKEN}).is_cli
+    assert not received({CLI_HEADER: shown}).is_cli
+    assert received({CLI_HEADER: TOKEN}).is_cli
 
 
 @pytest.mark.parametrize("name", ["cookie", "authorization", "x-api-key"])
 def test_the_token_counts_in_its_own_header_only(name: str) -> None:
-    assert not asked({name: TOKEN}).is_cli
-    assert not asked(query=f"key={TOKEN}".encode()).is_cli
+    assert not received({name: TOKEN}).is_cli
+    assert not received(query=f"key={TOKEN}".encode()).is_cli
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_the_token_counts_in_its_own_header_only(name: str) -> None:
     ids=parametrize_id,
 )
 def test_a_good_key_is_found_wherever_it_is_shown(headers: dict[str, str], query: bytes) -> None:
-    found = asked(headers, query)
+    found = received(headers, query)
 
     assert found.key is not None
     assert (found.key.id, found.has_shown, found.was_refused) == (GOOD, True, False)
@@ -148,7 +148,7 @@ def test_a_good_key_is_found_wherever_it_is_shown(headers: dict[str, str], query
 def test_anything_else_is_no_key(
     headers: dict[str, str], query: bytes, was_refused: bool | None
 ) -> None:
-    found = asked(headers, query)
+    found = received(headers, query)
 
     assert found.key is None
     assert found.has_shown is (was_refused is not None)
@@ -158,32 +158,32 @@ def test_anything_else_is_no_key(
 def test_many_other_parameters_hide_no_key_and_break_nothing() -> None:
     others = b"&".join([b"a=b"] * 2000)
 
-    assert asked(query=others + f"&key={GOOD}".encode()).key is not None
-    assert asked(query=b"key=nothing&" + others).key is None
+    assert received(query=others + f"&key={GOOD}".encode()).key is not None
+    assert received(query=b"key=nothing&" + others).key is None
 
 
 def test_only_so_many_candidates_are_looked_at() -> None:
     many = b"&".join([b"key=sk-x0000000"] * 8)
 
-    assert asked(query=many + f"&key={GOOD}".encode()).key is None
+    assert received(query=many + f"&key={GOOD}".encode()).key is None
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=255), max_size=300))
 def test_no_header_makes_the_look_up_fail(text: str) -> None:
-    found = asked({**bearer(text), "x-api-key": text, CLI_HEADER: text, "cookie": text})
+    found = received({**bearer(text), "x-api-key": text, CLI_HEADER: text, "cookie": text})
 
     assert (found.key, found.session, found.is_cli) == (None, None, False)
 
 
 def test_a_session_is_read_from_its_cookie() -> None:
-    found = asked({"cookie": "a=b; auth_token=good; c=d"})
+    found = received({"cookie": "a=b; auth_token=good; c=d"})
 
     assert found.session is not None
     assert found.session.name == "Ada"
-    assert asked({"cookie": "auth_token=bad"}).session is None
-    assert asked({"cookie": "auth_token=" + "x" * 5000}).session is None
-    assert asked({"cookie": "my_auth_token=good"}).session is None
-    assert asked({"auth_token": "good"}).session is None
+    assert received({"cookie": "auth_token=bad"}).session is None
+    assert received({"cookie": "auth_token=" + "x" * 5000}).session is None
+    assert received({"cookie": "my_auth_token=good"}).session is None
+    assert received({"auth_token": "good"}).session is None
 
 
 def test_nobodys_session_counts_on_client_routes() -> None:
@@ -193,11 +193,11 @@ def test_nobodys_session_counts_on_client_routes() -> None:
 
 
 def test_the_dashboard_is_open_on_this_machine_while_no_login_is_required() -> None:
-    assert asked(require_login=False).is_open
-    assert not asked(require_login=True).is_open
-    assert not asked({"host": "rebind.example:20128"}, require_login=False).is_open
-    assert not asked({"origin": "https://evil.example"}, require_login=False).is_open
-    assert not asked({"x-forwarded-for": "127.0.0.1"}, require_login=False).is_open
+    assert received(require_login=False).is_open
+    assert not received(require_login=True).is_open
+    assert not received({"host": "rebind.example:20128"}, require_login=False).is_open
+    assert not received({"origin": "https://evil.example"}, require_login=False).is_open
+    assert not received({"x-forwarded-for": "127.0.0.1"}, require_login=False).is_open
 
 
 @pytest.mark.parametrize(
@@ -223,15 +223,15 @@ REMOTE = Caller(peer=AWAY)
 @pytest.mark.parametrize(
     ("caller", "required", "refused"),
     [
-        (asked(bearer(GOOD)), True, None),
+        (received(bearer(GOOD)), True, None),
         (Caller(peer=AWAY, is_cli=True), True, None),
         (LOCAL, False, None),
-        (asked(bearer("sk-placeholder")), False, None),
+        (received(bearer("sk-placeholder")), False, None),
         (LOCAL, True, MissingKey),
-        (asked(bearer("sk-placeholder")), True, InvalidKey),
-        (asked(bearer(PAUSED)), False, InvalidKey),
-        (asked(bearer(EXPIRED)), False, InvalidKey),
-        (asked(bearer(EXPIRED)), True, InvalidKey),
+        (received(bearer("sk-placeholder")), True, InvalidKey),
+        (received(bearer(PAUSED)), False, InvalidKey),
+        (received(bearer(EXPIRED)), False, InvalidKey),
+        (received(bearer(EXPIRED)), True, InvalidKey),
         (REMOTE, False, MissingKey),
         (Caller(peer=AWAY, has_shown=True), False, InvalidKey),
     ],
@@ -240,13 +240,13 @@ REMOTE = Caller(peer=AWAY)
 def test_whether_a_client_needs_a_key(
     caller: Caller, required: bool, refused: type[Exception] | None
 ) -> None:
-    told = None
+    reported = None
     try:
         check_key(caller, required=required)
     except (MissingKey, InvalidKey) as error:
-        told = type(error)
+        reported = type(error)
 
-    assert told is refused
+    assert reported is refused
 
 
 OWN = "http://127.0.0.1:20128"

@@ -107,9 +107,9 @@ def test_a_server_that_keeps_no_raw_path_is_fine() -> None:
 
 def test_an_address_has_a_longest() -> None:
     assert path_of(scope_of("/v1/" + "a" * (LONGEST - 4))) == "/v1/" + "a" * (LONGEST - 4)
-    with pytest.raises(TargetTooLong) as told:
+    with pytest.raises(TargetTooLong) as reported:
         path_of(scope_of("/v1/" + "a" * (LONGEST - 4), query=b"a"))
-    assert told.value.status == 414
+    assert reported.value.status == 414
 
 
 @given(st.text(alphabet="/.%25fFcCe0;\\apivkeys1", max_size=30))

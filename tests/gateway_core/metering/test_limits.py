@@ -75,14 +75,14 @@ async def test_limits_are_looked_at_from_the_longest_to_the_shortest() -> None:
     setup.finish(5, 5, 5)
     everything = {"max_tokens": 1, "daily_tokens": 1, "monthly_tokens": 1, "tpm": 1, "rpm": 1}
 
-    told = []
+    reported = []
     for name in tuple(everything):
         refused = await setup.refused(**everything)
         assert refused is not None
-        told.append(refused.message.partition(" (")[0].removeprefix("API key "))
+        reported.append(refused.message.partition(" (")[0].removeprefix("API key "))
         del everything[name]
 
-    assert told == [
+    assert reported == [
         "token limit reached",
         "daily token limit exceeded",
         "monthly tokens limit reached",

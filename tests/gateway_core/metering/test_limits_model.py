@@ -35,7 +35,7 @@ class KeptLimits(RuleBasedStateMachine):
     def call(self, calls: int) -> None:
         for _ in range(calls):
             wanted = self.allowed()
-            with told() as refused:
+            with reported() as refused:
                 run(self.admin.limits.admit(self.key))
             assert (not refused) is wanted
             if wanted:
@@ -90,7 +90,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 @contextmanager
-def told() -> Iterator[list[GatewayError]]:
+def reported() -> Iterator[list[GatewayError]]:
     """Collects a refusal."""
     found: list[GatewayError] = []
     try:

@@ -81,13 +81,13 @@ def test_every_listed_model_costs_what_the_package_says() -> None:
     usage = Usage(
         input_tokens=300_000, output_tokens=70_000, cached_tokens=110_000, cache_write_tokens=500
     )
-    told = {name: (ours(*name, usage), theirs(*name, usage)) for name in NAMES}
+    reported = {name: (ours(*name, usage), theirs(*name, usage)) for name in NAMES}
 
     differing = {
-        name: pair for name, pair in told.items() if pair != (None, None) and not _same(*pair)
+        name: pair for name, pair in reported.items() if pair != (None, None) and not _same(*pair)
     }
     assert not differing
-    assert sum(cost is not None for cost, _ in told.values()) > 1000
+    assert sum(cost is not None for cost, _ in reported.values()) > 1000
 
 
 def _same(mine: int | None, other: float | None) -> bool:

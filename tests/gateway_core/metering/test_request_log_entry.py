@@ -55,7 +55,7 @@ def call(body: Any, **headers: str) -> Call:
     )
 
 
-def asked(body: bytes = b"{}", **headers: str) -> UpstreamRequest:
+def received(body: bytes = b"{}", **headers: str) -> UpstreamRequest:
     url = f"https://user:{SECRET}@vendor.example/v1?key={SECRET}"
     return UpstreamRequest(url=url, headers=headers, body=body)
 
@@ -95,17 +95,17 @@ async def test_a_request_that_was_never_sent_on_has_one_part() -> None:
 async def test_closing_reaches_the_vendors_answer() -> None:
     answer = Answer([])
 
-    await RequestLogEntry(call({}), KIB).hear(asked(), answer, ()).aclose()
+    await RequestLogEntry(call({}), KIB).hear(received(), answer, ()).aclose()
 
     assert answer.is_closed
 
 
 async def test_of_several_attempts_the_last_one_is_kept() -> None:
     detail = RequestLogEntry(call({}), KIB)
-    first = detail.hear(asked(b'{"try":1}'), Answer([b"1"]), ())
+    first = detail.hear(received(b'{"try":1}'), Answer([b"1"]), ())
     await first.next()
 
-    last = detail.hear(asked(b'{"try":2}'), Answer([b"2"]), ())
+    last = detail.hear(received(b'{"try":2}'), Answer([b"2"]), ())
     await last.next()
 
     row = written(detail)
@@ -145,7 +145,7 @@ async def test_what_is_nested_deep_is_kept_as_text_at_least(
 ) -> None:
     text = opening * depth + b'"sk-abcdef0123456789"' + closing * depth
     detail = RequestLogEntry(call({"tools": []}), 64 * KIB)
-    await detail.hear(asked(), Answer([text]), ()).next()
+    await detail.hear(received(), Answer([text]), ()).next()
 
     kept = msgspec.json.encode(written(detail).provider_response).decode()
 
@@ -162,7 +162,7 @@ HIDDEN = (
 @pytest.mark.parametrize("name", HIDDEN)
 async def test_a_header_that_may_be_secret_is_dropped(name: str) -> None:
     detail = RequestLogEntry(call({}, **{name: SECRET, "accept": "*/*"}), KIB)
-    detail.hear(asked(**{name: SECRET}), Answer([], {name: SECRET}), ())
+    detail.hear(received(**{name: SECRET}), Answer([], {name: SECRET}), ())
 
     row = written(detail)
 
@@ -184,7 +184,7 @@ async def test_a_header_that_may_be_secret_is_dropped(name: str) -> None:
 @pytest.mark.parametrize("longest", [KIB, 64], ids=["whole", "cut"])
 async def test_a_secret_in_a_text_is_masked(text: str, longest: int) -> None:
     detail = RequestLogEntry(call({"text": text, text: [text], "more": "x" * 100}), longest)
-    answer = detail.hear(asked(text.encode()), Answer([text.encode()]), (SECRET, "ab"))
+    answer = detail.hear(received(text.encode()), Answer([text.encode()]), (SECRET, "ab"))
     await answer.next()
 
     kept = msgspec.json.encode(written(detail)).decode()

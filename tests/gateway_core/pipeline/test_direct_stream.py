@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from admin_gateway import AdminGateway, opened
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
 from gateway_core.contracts.asgi import PUSH, Push
 from gateway_core.identity.credentials import CLI_HEADER
@@ -42,7 +42,7 @@ FRAMES = [
 ]
 
 
-class Told:
+class Reported:
     """What a client of a server that can push is told, and what of it was pushed."""
 
     def __init__(self, takes: Callable[[int], bool]) -> None:
@@ -65,7 +65,7 @@ class Told:
         self.is_ended = message.get("more_body") is False
 
 
-async def streamed(admin: AdminGateway, told: Told, push: Push | None) -> None:
+async def streamed(admin: AdminGateway, reported: Reported, push: Push | None) -> None:
     """Ask as a server does that offers to push."""
     headers = {
         "host": "127.0.0.1",
@@ -87,7 +87,7 @@ async def streamed(admin: AdminGateway, told: Told, push: Push | None) -> None:
     async def receive() -> Any:
         return {"type": "http.request", "body": ASKED, "more_body": False}
 
-    await admin.gateway.app(scope, receive, told.send)
+    await admin.gateway.app(scope, receive, reported.send)
 
 
 @pytest.mark.parametrize(
@@ -99,29 +99,29 @@ async def test_a_client_is_told_the_same_whether_it_is_quick_or_slow(
     admin: AdminGateway, takes: Callable[[int], bool]
 ) -> None:
     await admin.connect()
-    admin.vendor.said["/chat/completions"] = Said.stream(*FRAMES, pause=0.001)
-    plain, told = Told(takes), Told(takes)
+    admin.vendor.written["/chat/completions"] = MockResponse.stream(*FRAMES, pause=0.001)
+    plain, reported = Reported(takes), Reported(takes)
 
     await streamed(admin, plain, None)
-    await streamed(admin, told, told.push)
+    await streamed(admin, reported, reported.push)
 
-    assert told.body == plain.body == b"".join(FRAMES)
-    assert told.is_ended
-    assert told.offers > 0
+    assert reported.body == plain.body == b"".join(FRAMES)
+    assert reported.is_ended
+    assert reported.offers > 0
 
 
 async def test_what_a_client_uses_is_counted_where_it_flows(admin: AdminGateway) -> None:
     await admin.connect()
     usage = b'data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":12}}\n\n'
     frames = (*FRAMES[:-1], usage, FRAMES[-1])
-    admin.vendor.said["/chat/completions"] = Said.stream(*frames, pause=0.001)
-    told = Told(lambda offer: True)
+    admin.vendor.written["/chat/completions"] = MockResponse.stream(*frames, pause=0.001)
+    reported = Reported(lambda offer: True)
 
-    await streamed(admin, told, told.push)
+    await streamed(admin, reported, reported.push)
     await admin.core.ledger.flush()
     row = (await admin.core.stores.usage.page()).rows[0]
 
-    assert told.pushed
+    assert reported.pushed
     assert (row.input_tokens, row.output_tokens, row.estimated) == (30, 12, False)
 
 
@@ -131,11 +131,13 @@ async def test_a_stream_that_breaks_where_it_flows_ends_with_an_error(
 ) -> None:
     await admin.connect()
     last = [] if more else [b'data: {"error":{"message":"overloaded"}}\n\n']
-    admin.vendor.said["/chat/completions"] = Said.stream(*FRAMES[:3], *last, pause=0.001, **more)
-    told = Told(lambda offer: True)
+    admin.vendor.written["/chat/completions"] = MockResponse.stream(
+        *FRAMES[:3], *last, pause=0.001, **more
+    )
+    reported = Reported(lambda offer: True)
 
-    await streamed(admin, told, told.push)
+    await streamed(admin, reported, reported.push)
 
-    assert told.body.startswith(b"".join(FRAMES[:3]))
-    assert told.body.count(b'"error"') == 1
-    assert told.is_ended
+    assert reported.body.startswith(b"".join(FRAMES[:3]))
+    assert reported.body.count(b'"error"') == 1
+    assert reported.is_ended

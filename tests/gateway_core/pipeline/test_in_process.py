@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway, opened
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
+from gateway_batches.whole_response import WholeResponse, whole_response
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.peers import UNKNOWN, Peer
-from gateway_core.pipeline.in_process import WholeResponse, whole_response
 
 pytestmark = pytest.mark.anyio
 LOCAL = Caller(peer=Peer(UNKNOWN, False, False), is_local=True)
@@ -48,7 +48,9 @@ async def test_a_stream_is_everything_that_was_sent(tmp_path: Path) -> None:
     event = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
     async with opened(tmp_path, {}) as admin:
         admin.vendor.key = None
-        admin.vendor.said["/chat/completions"] = Said.stream(event, event, b"data: [DONE]\n\n")
+        admin.vendor.written["/chat/completions"] = MockResponse.stream(
+            event, event, b"data: [DONE]\n\n"
+        )
         answer = await call(admin, b',"stream":true')
 
     assert answer.body.count(b'"Hi"') == 2
@@ -67,9 +69,9 @@ async def test_a_caller_who_is_not_let_in_is_refused(tmp_path: Path) -> None:
 async def test_cancelling_a_call_is_a_client_that_leaves(tmp_path: Path) -> None:
     async with opened(tmp_path, {}) as admin:
         admin.vendor.key = None
-        admin.vendor.said["/chat/completions"] = Said((b"{}",), delay=60)
+        admin.vendor.written["/chat/completions"] = MockResponse((b"{}",), delay=60)
         task = asyncio.create_task(call(admin))
-        while not admin.vendor.asked:
+        while not admin.vendor.received:
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

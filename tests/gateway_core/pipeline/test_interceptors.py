@@ -132,3 +132,50 @@ def test_a_gateway_can_be_mounted_under_a_prefix(tmp_path: Path) -> None:
                 return chat.status_code, (await c.get("/models/api/health")).status_code
 
     assert asyncio.run(main()) == (200, 200)
+
+
+def test_one_may_say_how_long_it_takes(tmp_path: Path) -> None:
+    class Hanging(Required):
+        timeout = 0.05
+
+        async def before(self, call: Call) -> Call:
+            await asyncio.Event().wait()
+            return call
+
+    response = ask(tmp_path, Hanging())
+
+    assert response.status_code == 500
+    assert "A required check could not be made" in response.text
+
+
+@pytest.mark.parametrize("timeout", ["long", None, -1, 0])
+def test_a_time_that_is_none_is_the_usual_one(tmp_path: Path, timeout: object) -> None:
+    watcher = Shouting()
+    watcher.timeout = timeout  # type: ignore[attr-defined]
+
+    assert ask(tmp_path, watcher).status_code == 200
+
+
+def test_a_note_is_in_the_calls_row_once_and_short(tmp_path: Path) -> None:
+    class Noting(Shouting):
+        async def before(self, call: Call) -> Call:
+            for _ in range(2):
+                call.note("watcher: seen")
+            call.note("x" * 1000)
+            for number in range(100):
+                call.note(f"{number}")
+            return call
+
+    watcher = Noting()
+    ask(tmp_path, watcher)
+
+    [row] = watcher.seen
+    assert row["notes"][:3] == ("watcher: seen", "x" * 300, "0")
+    assert len(row["notes"]) == 32
+
+
+def test_an_idle_one_sees_no_call(tmp_path: Path) -> None:
+    class Idle(Required):
+        is_idle = True
+
+    assert ask(tmp_path, Idle()).status_code == 200

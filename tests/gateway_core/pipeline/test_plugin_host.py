@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway, opened
-from fake_vendor import FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse
 from msgspec import Struct
 from real_proxy import VENDOR, real_proxy
 from snapshots import provider
@@ -33,7 +33,7 @@ class Wishes(Struct, frozen=True, kw_only=True):
 
 @pytest.fixture
 async def vendor() -> AsyncIterator[FakeVendor]:
-    vendor = FakeVendor(lambda asked: Said((b"hello",)))
+    vendor = FakeVendor(lambda received: MockResponse((b"hello",)))
     await vendor.open()
     yield vendor
     await vendor.aclose()
@@ -114,7 +114,7 @@ async def test_the_way_out_leads_to_its_own_providers(
 
     with pytest.raises(HostRefused, match="Plugin stranger may not send to"):
         await sent(host_of(admin), f"{admin.vendor.url}/v1/models")
-    assert admin.vendor.asked == []
+    assert admin.vendor.received == []
 
 
 async def test_the_way_out_leads_to_what_its_settings_name(admin: AdminGateway) -> None:

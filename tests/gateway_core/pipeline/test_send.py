@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 import trustme
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from real_proxy import VENDOR, real_proxy
 from snapshots import provider
 
@@ -33,8 +33,8 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def greeting(asked: Asked) -> Said:
-    return Said((b"hello",))
+def greeting(received: ReceivedRequest) -> MockResponse:
+    return MockResponse((b"hello",))
 
 
 class Way:
@@ -117,8 +117,8 @@ async def test_a_vendor_is_reached_through_the_proxy_and_in_no_other_way(
         assert answer == b"hello"
         assert proxy.reached == [f"{VENDOR}:{way.vendor.port}"]
         assert way.looked_up == []
-        assert len(way.vendor.asked) == 1
-        assert "proxy-authorization" not in way.vendor.asked[0].headers
+        assert len(way.vendor.received) == 1
+        assert "proxy-authorization" not in way.vendor.received[0].headers
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
@@ -128,7 +128,7 @@ async def test_a_wrong_password_opens_no_way(way: Way, scheme: str) -> None:
             await way.send(Proxy(proxy.url_for("me:wrong")))
 
         assert proxy.reached == []
-        assert way.vendor.asked == []
+        assert way.vendor.received == []
         assert way.looked_up == []
 
 
@@ -136,7 +136,7 @@ async def test_a_strict_proxy_that_is_gone_is_not_gone_around(way: Way) -> None:
     with pytest.raises(TransportError):
         await way.send(Proxy(CLOSED))
 
-    assert way.vendor.asked == []
+    assert way.vendor.received == []
     assert way.looked_up == []
 
 
@@ -156,12 +156,12 @@ async def test_a_proxy_that_is_not_strict_is_used_while_it_is_there(way: Way) ->
 
 
 async def test_a_request_that_may_have_arrived_is_not_sent_twice(way: Way) -> None:
-    way.vendor.script = lambda asked: Said((b"",), cut=True)
+    way.vendor.script = lambda received: MockResponse((b"",), cut=True)
     async with real_proxy() as proxy:
         with pytest.raises(TransportError):
             await way.send(Proxy(proxy.url, strict=False))
 
-        assert len(way.vendor.asked) == 1
+        assert len(way.vendor.received) == 1
         assert way.looked_up == []
 
 
@@ -191,5 +191,5 @@ async def test_a_refused_host_is_not_tried_again_without_the_proxy(way: Way) -> 
             await way.send(Proxy(proxy.url, strict=False))
 
         assert proxy.reached == []
-        assert way.vendor.asked == []
+        assert way.vendor.received == []
         assert way.looked_up == []

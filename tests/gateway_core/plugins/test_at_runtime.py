@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from admin_gateway import KEY, AdminGateway, opened
 from broken_plugins import Broken, plugin_of, raising, spec
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from msgspec.structs import replace
 
 from gateway_core import Auth, Credential, Target, WireFormat
@@ -147,8 +147,8 @@ async def test_a_format_that_breaks_in_a_stream_ends_that_stream(
     )
     async with opened(tmp_path, {}, more={"bad": plugin}) as admin:
         pieces = tuple(map(chunk, words))
-        said = Said(pieces, content_type="text/event-stream", chunked=True, pause=0.02)
-        admin.vendor.said["/chat/completions"] = said
+        written = MockResponse(pieces, content_type="text/event-stream", chunked=True, pause=0.02)
+        admin.vendor.written["/chat/completions"] = written
         row = await admin.connect(
             "speaks", providerSpecificData={"baseUrl": f"{admin.vendor.url}/v1"}
         )
@@ -182,7 +182,7 @@ async def test_changing_the_account_it_was_given_leads_a_plugin_nowhere(tmp_path
         again = await admin.chat(f"sly/{origin}")
 
         assert [each.json()["error"]["code"] for each in (first, again)] == ["plugin_failed"] * 2
-        assert admin.other.asked == []
+        assert admin.other.received == []
 
 
 async def test_a_secret_in_a_bugs_words_is_not_logged(

@@ -18,7 +18,7 @@ from gateway_core.plugins import State
 pytestmark = pytest.mark.anyio
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class Reported(Struct, frozen=True, kw_only=True):
     api_key: str = "canary-of-settings"
 
 
@@ -30,7 +30,7 @@ async def test_a_lifespan_that_fails_tells_no_secret_of_its_settings(tmp_path: P
 
     plugin = SimpleNamespace(
         GATEWAY_PROTOCOL=1,
-        register_settings=hookimpl(lambda: Told),
+        register_settings=hookimpl(lambda: Reported),
         lifespan=hookimpl(lambda host: running(host)),
     )
     async with opened(tmp_path, {}, more={"dull": plugin}) as admin:

@@ -1,24 +1,38 @@
 """The list of what comes with the gateway is the one that its plugin folders give."""
 
 import importlib.util
+import tomllib
 from pathlib import Path
 
+from gateway_kit.compatibility import compared
+
 from gateway_core.plugins import bundled
-from gateway_core.plugins.compatibility import compared
 from gateway_core.plugins.sources import find
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "gateway_core" / "plugins" / "bundled.json"
 
 
-def test_the_file_is_fresh() -> None:
+def test_the_files_are_fresh() -> None:
     spec = importlib.util.spec_from_file_location("write_bundled", ROOT / "tools" / "bundled.py")
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
 
-    assert FILE.read_bytes() == tool.bundled(), "run: python tools/bundled.py"
+    hint = "run: python tools/bundled.py"
+    assert FILE.read_bytes() == tool.bundled(), hint
+    assert (ROOT / tool.ALL).read_text("utf-8") == tool.everything(), hint
+
+
+def test_one_distribution_installs_every_format_and_vendor() -> None:
+    project = tomllib.loads((ROOT / "distributions" / "all" / "pyproject.toml").read_text("utf-8"))
+    named = set(project["project"]["dependencies"])
+    bring = {
+        name for name, each in bundled.distributions().items() if each.formats or each.providers
+    }
+
+    assert named == {"model-gateway[fast]", *bring}
 
 
 def test_each_folder_brings_the_id_it_is_named_for() -> None:

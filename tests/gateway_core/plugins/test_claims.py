@@ -14,15 +14,17 @@ def variables_of(
     specs: Mapping[str, ProviderSpec], first: frozenset[str] = frozenset()
 ) -> tuple[dict[str, tuple[str, ...]], list[tuple[str, str]]]:
     """Of each provider, by its plugin; and what was told."""
-    told: list[tuple[str, str]] = []
+    reported: list[tuple[str, str]] = []
     providers = {spec.id: spec for spec in specs.values()}
     owners = {spec.id: plugin for plugin, spec in specs.items()}
-    for spec in without_lost_variables(providers, owners, first, lambda *each: told.append(each)):
+    for spec in without_lost_variables(
+        providers, owners, first, lambda *each: reported.append(each)
+    ):
         providers[spec.id] = spec
     names = {
         owners[id]: (*spec.environment, *spec.environment_data) for id, spec in providers.items()
     }
-    return names, told
+    return names, reported
 
 
 def wanting(id: str, *variables: str, **data: str) -> ProviderSpec:
@@ -32,10 +34,10 @@ def wanting(id: str, *variables: str, **data: str) -> ProviderSpec:
 def test_two_strangers_both_go_without() -> None:
     specs = {"one": wanting("a", "KEY", "A_KEY"), "two": wanting("b", "B_KEY", KEY="region")}
 
-    names, told = variables_of(specs)
+    names, reported = variables_of(specs)
 
     assert names == {"one": ("A_KEY",), "two": ("B_KEY",)}
-    assert told == [
+    assert reported == [
         (
             "one",
             "provider 'a': no account is made from KEY: plugin two claims it too; "
@@ -60,17 +62,17 @@ def test_who_goes_first_keeps_its_own() -> None:
 def test_two_of_the_house_may_share() -> None:
     specs = {"one": wanting("a", "KEY"), "two": wanting("b", "KEY")}
 
-    names, told = variables_of(specs, frozenset({"one", "two"}))
+    names, reported = variables_of(specs, frozenset({"one", "two"}))
 
-    assert (names, told) == ({"one": ("KEY",), "two": ("KEY",)}, [])
+    assert (names, reported) == ({"one": ("KEY",), "two": ("KEY",)}, [])
 
 
 @pytest.mark.parametrize("variable", ["JWT_SECRET", "API_KEY_SECRET", "PLUGIN_OTHER_TOKEN"])
 def test_the_gateways_own_variables_are_nobodys_key(variable: str) -> None:
-    names, told = variables_of({"one": wanting("a", variable)})
+    names, reported = variables_of({"one": wanting("a", variable)})
 
     assert names == {"one": ()}
-    assert told[0][1].endswith("it is the gateway's own")
+    assert reported[0][1].endswith("it is the gateway's own")
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from gateway_kit.compatibility import Comparison, Weight, compared, findings_of
+from gateway_kit.interface import UnknownVersion, gateway_of, takes_more
+from gateway_kit.uses import uses_of
 from msgspec.structs import replace
 from two_protocols import FIRST_RELEASE, SECOND_RELEASE, speak_two_protocols
 
 from gateway_core.plugins import Found, Origin
-from gateway_core.plugins.compatibility import Comparison, Weight, compared, findings_of
-from gateway_core.plugins.interface import UnknownVersion, gateway_of, takes_more
-from gateway_core.plugins.uses import uses_of
 
 pytestmark = pytest.mark.usefixtures("two")
 HEAD = "from gateway_core import Kind, Model, ProviderSpec, hookimpl\n"
@@ -32,7 +32,7 @@ def held(tmp_path: Path, source: str, against: str) -> Comparison:
     return compared(found, against)
 
 
-def told(tmp_path: Path, source: str, against: str) -> list[tuple[str, str]]:
+def reported(tmp_path: Path, source: str, against: str) -> list[tuple[str, str]]:
     findings = held(tmp_path, source, against).findings
     return [(each.weight.value, each.detail) for each in findings]
 
@@ -105,7 +105,7 @@ def test_names_of_the_door_that_stand_deeper_are_no_private_ones(tmp_path: Path)
         "access.Access.PUBLIC\n"
     )
 
-    assert told(tmp_path, source, "2") == []
+    assert reported(tmp_path, source, "2") == []
 
 
 def test_each_thing_is_told_once_with_its_first_place(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> PluginFolder:
 
 
 def lock(folder: PluginFolder) -> None:
-    folder.write_json(FILE, taken(find(lambda *told: None, folder=folder), folder))
+    folder.write_json(FILE, taken(find(lambda *reported: None, folder=folder), folder))
 
 
 def start(folder: PluginFolder, **extra: object) -> Loaded:
@@ -59,7 +59,7 @@ def record(loaded: Loaded, name: str) -> Plugin:
     return next(plugin for plugin in loaded.plugins if plugin.name == name)
 
 
-def told(loaded: Loaded, name: str) -> list[str]:
+def reported(loaded: Loaded, name: str) -> list[str]:
     return [each.message for each in loaded.problems if each.plugin == name]
 
 
@@ -163,7 +163,7 @@ def test_what_differs_is_refused_unrun_and_the_rest_serves(folder: PluginFolder,
     refused = record(loaded, plugin)
     assert refused.state is State.LOCKED
     assert reason in str(refused.error)
-    [message] = told(loaded, plugin)
+    [message] = reported(loaded, plugin)
     assert message == f"is not loaded: {refused.error}"
     others = {name: state for name, state in states(loaded).items() if name != plugin}
     assert set(others.values()) == {State.LOADED}
@@ -224,7 +224,7 @@ def test_a_plugin_that_is_gone_is_told(folder: PluginFolder) -> None:
 
     loaded = start(folder)
 
-    assert "it is in the plugin lock and not there" in told(loaded, "acme")
+    assert "it is in the plugin lock and not there" in reported(loaded, "acme")
     assert not any(each.fatal for each in loaded.problems)
 
 
@@ -254,7 +254,7 @@ def test_a_changed_startup_file_of_an_installed_package_keeps_its_plugins_out(
 
     assert f"{file}, which its package brings, is changed" in str(record(loaded, "groq").error)
     assert record(loaded, "format-openai").state is State.LOADED
-    assert told(loaded, "lock") == []
+    assert reported(loaded, "lock") == []
 
 
 def test_a_startup_file_that_is_gone_is_told_and_hurts_nothing(folder: PluginFolder) -> None:
@@ -264,7 +264,7 @@ def test_a_startup_file_that_is_gone_is_told_and_hurts_nothing(folder: PluginFol
 
     loaded = start(folder)
 
-    assert told(loaded, "lock") == ["/nowhere/gone.pth is gone"]
+    assert reported(loaded, "lock") == ["/nowhere/gone.pth is gone"]
     assert set(states(loaded).values()) == {State.LOADED}
 
 
@@ -329,7 +329,7 @@ print("run" if "acme_was_run" in sys.modules else "not run")
 def test_the_lock_of_a_checkout_holds_in_another_process(folder: PluginFolder) -> None:
     (folder.path / "acme.py").write_text("import sys; sys.modules['acme_was_run'] = sys")
 
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(folder.path)],
         capture_output=True,
         text=True,
@@ -337,7 +337,7 @@ def test_the_lock_of_a_checkout_holds_in_another_process(folder: PluginFolder) -
         check=True,
     )
 
-    assert told.stdout == "['acme']\nnot run\n"
+    assert reported.stdout == "['acme']\nnot run\n"
 
 
 FILES = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["1", "2"]))

@@ -42,9 +42,9 @@ async def test_an_answer_that_cannot_be_closed_is_none(tmp_path: Path) -> None:
     answer = SimpleNamespace(status=200, headers={}, next=Broken(lambda: b""))
     plugin = plugin_of(spec("open", executor=Answering(answer)))
     async with opened(tmp_path, {}, more={"open": plugin}) as admin:
-        told = await admin.chat("open/m")
+        reported = await admin.chat("open/m")
 
-        assert (told.status_code, told.json()["error"]["code"]) == (502, "plugin_failed")
+        assert (reported.status_code, reported.json()["error"]["code"]) == (502, "plugin_failed")
 
 
 class Answering:
@@ -76,10 +76,10 @@ async def test_what_reading_an_answer_raises_is_a_failure_of_one_request(
 
     plugin = plugin_of(spec("ends", executor=Answering(Ends())))
     async with opened(tmp_path, {}, more={"ends": plugin}) as admin:
-        asked = {"model": "ends/m", "messages": [{"role": "user", "content": "x"}]}
+        received = {"model": "ends/m", "messages": [{"role": "user", "content": "x"}]}
         path = "/v1/chat/completions"
 
-        answer = await admin.client.post(path, json={**asked, "stream": stream})
+        answer = await admin.client.post(path, json={**received, "stream": stream})
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "plugin_failed")
 

@@ -122,15 +122,15 @@ def install(site: Path, name: str, source: str, entry_points: str | None = None)
 class Outcome(msgspec.Struct):
     """What the program told, and how long it took to end after it had told."""
 
-    told: dict[str, Any]
+    reported: dict[str, Any]
     seconds_to_end: float
 
     def plugin(self, name: str) -> dict[str, Any]:
-        return next(each for each in self.told["plugins"] if each["name"] == name)
+        return next(each for each in self.reported["plugins"] if each["name"] == name)
 
     def problems_of(self, name: str) -> str:
-        told = [each["message"] for each in self.told["problems"] if each["plugin"] == name]
-        return "\n".join(told)
+        reported = [each["message"] for each in self.reported["problems"] if each["plugin"] == name]
+        return "\n".join(reported)
 
 
 def run(site: Path, names: Iterable[str], blocked: Iterable[str] = (), seed: int = 1) -> Outcome:
@@ -144,8 +144,8 @@ def run(site: Path, names: Iterable[str], blocked: Iterable[str] = (), seed: int
     )
     now = time.time()
     assert ended.returncode == 0, ended.stderr.decode()
-    told = msgspec.json.decode(ended.stdout, type=dict[str, Any])
-    return Outcome(told, now - told["ended"])
+    reported = msgspec.json.decode(ended.stdout, type=dict[str, Any])
+    return Outcome(reported, now - reported["ended"])
 
 
 @pytest.fixture(scope="module")
@@ -186,9 +186,9 @@ def test_a_plugin_that_only_looks_wrong_is_loaded(outcome: Outcome) -> None:
 
 
 def test_good_plugins_work_beside_broken_ones(outcome: Outcome) -> None:
-    assert outcome.told["formats"] == ["quiet"]
-    assert outcome.told["providers"] == ["first", "middle"]
-    assert outcome.told["owners"] == {"first": "a-good", "middle": "m-good"}
+    assert outcome.reported["formats"] == ["quiet"]
+    assert outcome.reported["providers"] == ["first", "middle"]
+    assert outcome.reported["owners"] == {"first": "a-good", "middle": "m-good"}
     assert {outcome.plugin(f"{x}-good")["state"] for x in "amz"} == {"loaded"}
     assert "".join(outcome.problems_of(f"{x}-good") for x in "amz") == ""
 
@@ -196,7 +196,7 @@ def test_good_plugins_work_beside_broken_ones(outcome: Outcome) -> None:
 def test_a_plugin_whose_code_failed_keeps_no_hooks(outcome: Outcome) -> None:
     by_code = set(FAILURES) - {"answers-rubbish", "doubles-an-id"}
 
-    assert set(outcome.told["hooked"]) == {*SOURCES} - by_code
+    assert set(outcome.reported["hooked"]) == {*SOURCES} - by_code
 
 
 def test_records_tell_where_a_plugin_is_from(outcome: Outcome) -> None:
@@ -210,7 +210,7 @@ def test_records_tell_where_a_plugin_is_from(outcome: Outcome) -> None:
 
 
 def test_plugins_are_listed_by_name(outcome: Outcome) -> None:
-    assert [plugin["name"] for plugin in outcome.told["plugins"]] == sorted(SOURCES)
+    assert [plugin["name"] for plugin in outcome.reported["plugins"]] == sorted(SOURCES)
 
 
 def test_the_process_ends_at_once_though_plugins_still_hang(outcome: Outcome) -> None:
@@ -221,10 +221,10 @@ def test_the_order_is_the_same_in_every_process(site: Path, outcome: Outcome) ->
     again = run(site, SOURCES, blocked=HANGING, seed=2)
 
     assert {again.plugin(name)["state"] for name in HANGING} == {"blocked"}
-    for told in ("formats", "providers", "owners"):
-        assert again.told[told] == outcome.told[told]
-    assert [p for p in again.told["problems"] if p["plugin"] not in HANGING] == [
-        p for p in outcome.told["problems"] if p["plugin"] not in {*HANGING, "absent"}
+    for reported in ("formats", "providers", "owners"):
+        assert again.reported[reported] == outcome.reported[reported]
+    assert [p for p in again.reported["problems"] if p["plugin"] not in HANGING] == [
+        p for p in outcome.reported["problems"] if p["plugin"] not in {*HANGING, "absent"}
     ]
 
 
@@ -232,13 +232,13 @@ def test_an_installed_plugin_may_not_take_another_ones_name(tmp_path: Path) -> N
     install(tmp_path, "a-good", SOURCES["z-good"])
     install(tmp_path, "b-copy", SOURCES["z-good"], "[model_gateway]\na-good = bad_b_copy\n")
 
-    told = run(tmp_path, ["a-good"]).told
+    reported = run(tmp_path, ["a-good"]).reported
 
-    assert [(p["distribution"], p["state"]) for p in told["plugins"]] == [
+    assert [(p["distribution"], p["state"]) for p in reported["plugins"]] == [
         ("test-a-good", "loaded"),
         ("test-b-copy", "failed"),
     ]
-    assert told["plugins"][1]["error"] == "its name is taken by test-a-good"
+    assert reported["plugins"][1]["error"] == "its name is taken by test-a-good"
 
 
 def test_an_earlier_package_of_one_name_hides_a_later_one(tmp_path: Path) -> None:

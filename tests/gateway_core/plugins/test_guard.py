@@ -2,6 +2,7 @@
 
 import runpy
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -100,6 +101,64 @@ def test_a_call_that_takes_too_long_is_given_up_and_the_next_one_works() -> None
 
         assert guard.run(lambda: "next") == "next"
     release.set()
+
+
+def test_the_limits_of_calls_that_hang_run_side_by_side() -> None:
+    release, threads = threading.Event(), list[int]()
+    hangs = [release.wait] * 29
+    limit = 1.0
+
+    started = time.monotonic()
+    with LoadGuard(limit) as guard:
+        outcomes = guard.run_all(
+            [lambda: threads.append(1) or "first", *hangs, lambda: threads.append(2) or "last"]
+        )
+    taken = time.monotonic() - started
+    release.set()
+
+    assert (outcomes[0], outcomes[-1], threads) == ("first", "last", [1, 2])
+    assert [str(each) for each in outcomes[1:-1]] == ["did not finish within 1 s"] * 29
+    assert taken < 29 * limit / 2
+
+
+def test_a_call_that_waits_for_a_later_one_is_only_slow() -> None:
+    reached = threading.Event()
+
+    with LoadGuard(60) as guard:
+        outcomes = guard.run_all([lambda: reached.wait(50), lambda: reached.set()])
+
+    assert outcomes == [True, None]
+
+
+def test_calls_in_turn_wait_for_one_another() -> None:
+    release, seen = threading.Event(), list[str]()
+
+    def hang() -> None:
+        release.wait()
+        seen.append("late")
+
+    with LoadGuard(0.2) as guard:
+        first, second = guard.run_all([hang, lambda: seen.append("next")], in_turn=True)
+        release.set()
+
+    assert isinstance(first, PluginFailed)
+    assert second is None
+    assert seen[0] == "next"
+
+
+def test_a_slow_call_keeps_its_time_while_others_come_back() -> None:
+    steps = [threading.Event() for _ in range(4)]
+
+    def take(step: int) -> int:
+        steps[step].wait(0.15)
+        return step
+
+    with LoadGuard(0.3) as guard:
+        outcomes = guard.run_all(
+            [lambda: steps[3].wait(5), *(partial(take, step) for step in range(3)), steps[3].set]
+        )
+
+    assert outcomes == [True, 0, 1, 2, None]
 
 
 def test_a_busy_loop_that_was_given_up_is_ended() -> None:

@@ -84,9 +84,9 @@ async def test_only_failures_in_a_row_switch_an_interceptor_off(
         await admin.chat("ac/large")
 
         assert admin.core.interceptors.active == ()
-        told = "interceptor Faulty failed 5 times in a row and is left out"
-        assert [p.message for p in admin.core.snapshot.registry.problems] == [told]
-        assert f"plugin faulty: {told} until the next start" in caplog.text
+        reported = "interceptor Faulty failed 5 times in a row and is left out"
+        assert [p.message for p in admin.core.snapshot.registry.problems] == [reported]
+        assert f"plugin faulty: {reported} until the next start" in caplog.text
 
 
 async def test_one_that_many_calls_are_with_is_left_out_once(tmp_path: Path) -> None:
@@ -157,12 +157,12 @@ async def test_a_required_one_stands_before_counting_too(tmp_path: Path) -> None
 class Restless(Faulty):
     """Tells its order once."""
 
-    asked = 0
+    received = 0
 
     @property
     def order(self) -> int:  # type: ignore[override]
-        self.asked += 1
-        if self.asked > 2:
+        self.received += 1
+        if self.received > 2:
             raise SystemExit(3)
         return 1
 

@@ -129,9 +129,9 @@ def test_a_hook_gets_the_arguments_it_asks_for() -> None:
     )
     problems: list[Problem] = []
 
-    told = answers(manager.hook.register_routes, problems, {"host": "its host"})
+    reported = answers(manager.hook.register_routes, problems, {"host": "its host"})
 
-    assert told == [("asks", "its host"), ("does-not", "nothing")]
+    assert reported == [("asks", "its host"), ("does-not", "nothing")]
     assert problems == []
 
 
@@ -145,9 +145,9 @@ def test_replies_are_given_as_they_are() -> None:
     )
     problems: list[Problem] = []
 
-    told = replies(manager.hook.register_commands, problems, {"cli": "group"})
+    reported = replies(manager.hook.register_commands, problems, {"cli": "group"})
 
-    assert told == [("quiet", None)]
+    assert reported == [("quiet", None)]
     assert seen == ["group"]
     assert problems == [
         Problem("broken", "register_commands failed: ZeroDivisionError: division by zero", True)
@@ -164,10 +164,10 @@ def test_a_hook_that_hangs_does_not_hold_up_the_next_one() -> None:
     )
     problems: list[Problem] = []
 
-    told = answers(manager.hook.register_providers, problems, limit=0.05)
+    reported = answers(manager.hook.register_providers, problems, limit=0.05)
     release.set()
 
-    assert [name for name, _ in told] == ["works"]
+    assert [name for name, _ in reported] == ["works"]
     assert problems[0].message == ("register_providers failed: did not finish within 0.05 s")
 
 

@@ -23,8 +23,8 @@ class Carrier:
 
 def entry(**fields: Any) -> dict[str, Any]:
     """The one entry of a manifest, as a client would read it."""
-    told = msgspec.json.decode(document([spec(**fields)]))
-    only: dict[str, Any] = told["providers"][0]
+    reported = msgspec.json.decode(document([spec(**fields)]))
+    only: dict[str, Any] = reported["providers"][0]
     return only
 
 
@@ -42,7 +42,7 @@ def test_the_smallest_entry_holds_the_required_members_only() -> None:
 
 
 def test_a_full_entry_holds_every_member_in_a_fixed_order() -> None:
-    told = entry(
+    reported = entry(
         alias="ac",
         aliases=("acm", "acme-ai"),
         format="claude",
@@ -59,7 +59,7 @@ def test_a_full_entry_holds_every_member_in_a_fixed_order() -> None:
         models=(Model("m"),),
     )
 
-    assert told == {
+    assert reported == {
         "id": "acme",
         "alias": "ac",
         "aliases": ["acm", "acme-ai"],
@@ -82,7 +82,7 @@ def test_a_full_entry_holds_every_member_in_a_fixed_order() -> None:
         "models": [{"id": "m"}],
         "sidecar": {"eligible": True, "reasons": []},
     }
-    assert list(told) == [
+    assert list(reported) == [
         *("id", "alias", "aliases", "format", "executor", "auth", "endpoints", "capabilities"),
         *("passthroughModels", "defaultContextLength", "timeoutMs", "models", "sidecar"),
     ]
@@ -184,14 +184,14 @@ def test_capabilities_are_a_sorted_set_of_tags(fields: dict[str, Any], tags: lis
     ids=parametrize_id,
 )
 def test_why_a_sidecar_cannot_serve_a_provider(fields: dict[str, Any], reasons: list[str]) -> None:
-    told = entry(**fields)
+    reported = entry(**fields)
 
-    assert told["sidecar"] == {"eligible": not reasons, "reasons": reasons}
-    assert ("sidecar-candidate" in told["capabilities"]) is (not reasons)
+    assert reported["sidecar"] == {"eligible": not reasons, "reasons": reasons}
+    assert ("sidecar-candidate" in reported["capabilities"]) is (not reasons)
 
 
 def test_reasons_come_in_the_order_of_the_interface() -> None:
-    told = entry(
+    reported = entry(
         executor=Carrier("grpc"),
         auth=Auth(type="system"),
         base_url="https://{region}.a.example",
@@ -201,7 +201,7 @@ def test_reasons_come_in_the_order_of_the_interface() -> None:
         format="gemini",
     )
 
-    assert told["sidecar"]["reasons"] == [
+    assert reported["sidecar"]["reasons"] == [
         "custom executor: grpc",
         "auth type requires JS handling: system",
         "templated URL requires JS handling",

@@ -14,12 +14,12 @@ from gateway_core.plugins.manifest import Manifest, document
 
 
 def test_the_document_names_its_version_and_origin_and_is_sorted_by_id() -> None:
-    told = msgspec.json.decode(document(spec(id=id) for id in ("b", "a-b", "a", "0")))
+    reported = msgspec.json.decode(document(spec(id=id) for id in ("b", "a-b", "a", "0")))
 
-    assert list(told) == ["schemaVersion", "generatedFrom", "providers"]
-    assert told["schemaVersion"] == 1
-    assert told["generatedFrom"] == "open-sse/providers/registry"
-    assert [each["id"] for each in told["providers"]] == ["0", "a", "a-b", "b"]
+    assert list(reported) == ["schemaVersion", "generatedFrom", "providers"]
+    assert reported["schemaVersion"] == 1
+    assert reported["generatedFrom"] == "open-sse/providers/registry"
+    assert [each["id"] for each in reported["providers"]] == ["0", "a", "a-b", "b"]
 
 
 @pytest.mark.parametrize(
@@ -32,17 +32,19 @@ def test_a_timeout_is_written_as_plainly_as_it_can(given: float, text: bytes) ->
 def test_nothing_of_a_login_flow_a_url_builder_or_a_pool_gets_out() -> None:
     pool = {"hidden-pool": 3}
 
-    told = document([spec(oauth=FLOW, url_builder=build_url, pool=pool, environment=("HIDDEN",))])
+    reported = document(
+        [spec(oauth=FLOW, url_builder=build_url, pool=pool, environment=("HIDDEN",))]
+    )
 
     for secret in (b"hidden", b"HIDDEN", b"login.acme.example", b"build_url"):
-        assert secret not in told
+        assert secret not in reported
 
 
 def test_the_document_can_be_read_back_by_its_own_types() -> None:
-    told = msgspec.json.decode(document([spec(models=(Model("m"),))]), type=Manifest)
+    reported = msgspec.json.decode(document([spec(models=(Model("m"),))]), type=Manifest)
 
-    assert told.schema_version == 1
-    assert told.providers[0].models[0].id == "m"
+    assert reported.schema_version == 1
+    assert reported.providers[0].models[0].id == "m"
 
 
 words = st.text("abcdefghij", min_size=1, max_size=8)
@@ -91,11 +93,11 @@ def _shuffled_headers(spec: ProviderSpec, chance: random.Random) -> ProviderSpec
 
 @given(manifests)
 def test_every_manifest_is_one_that_clients_accept(specs: list[ProviderSpec]) -> None:
-    told = msgspec.json.decode(document(specs))
+    reported = msgspec.json.decode(document(specs))
 
-    assert told["schemaVersion"] == 1
-    assert isinstance(told["providers"], list)
-    for each in told["providers"]:
+    assert reported["schemaVersion"] == 1
+    assert isinstance(reported["providers"], list)
+    for each in reported["providers"]:
         assert each["sidecar"]["eligible"] is (each["sidecar"]["reasons"] == [])
         assert each["capabilities"] == sorted(set(each["capabilities"]))
         assert None not in each.values()

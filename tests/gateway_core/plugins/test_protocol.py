@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from two_protocols import speak_two_protocols
 
+from gateway_cli.findings import findings
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
@@ -18,7 +19,6 @@ from gateway_core.http.operations import Guarded
 from gateway_core.identity.access import Access
 from gateway_core.pipeline.plugin_host import Host
 from gateway_core.plugins import Loaded, Plugin, PluginFolder, State, load
-from gateway_core.plugins.findings import findings
 from gateway_core.plugins.protocol import CURRENT, SUPPORTED, unsupported
 from gateway_core.plugins.registry import build
 
@@ -40,7 +40,7 @@ def record(sample: ModuleType) -> Plugin:
     return loaded(sample).plugins[0]
 
 
-def told(sample: ModuleType) -> list[str]:
+def reported(sample: ModuleType) -> list[str]:
     return [problem.message for problem in loaded(sample).problems]
 
 
@@ -80,7 +80,7 @@ def test_a_plugin_of_a_supported_version_is_loaded_without_a_word(protocol: int)
 
     assert record(sample).state is State.LOADED
     assert record(sample).protocol == protocol
-    assert told(sample) == []
+    assert reported(sample) == []
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ def test_another_version_is_refused_with_what_to_do(protocol: int, advice: str) 
     assert advice in str(refused.error)
 
 
-@pytest.mark.parametrize("said", ["2", 2.0, True, [2]], ids=repr)
-def test_what_is_no_whole_number_is_refused(said: object) -> None:
-    refused = record(plugin(said, register_routes=no_routes))
+@pytest.mark.parametrize("written", ["2", 2.0, True, [2]], ids=repr)
+def test_what_is_no_whole_number_is_refused(written: object) -> None:
+    refused = record(plugin(written, register_routes=no_routes))
 
     assert refused.state is State.FAILED
-    assert f"GATEWAY_PROTOCOL is to be a whole number, not {type(said).__name__}" in str(
+    assert f"GATEWAY_PROTOCOL is to be a whole number, not {type(written).__name__}" in str(
         refused.error
     )
 
@@ -125,7 +125,7 @@ def test_an_argument_of_the_older_version_works_and_is_told_once() -> None:
     sample = plugin(1, register_routes=routes_of_first, lifespan=life_of_first)
 
     assert record(sample).state is State.LOADED
-    assert told(sample) == [
+    assert reported(sample) == [
         "speaks hook protocol 1, which goes when hook protocol 3 comes: "
         "host, asked for by lifespan and register_routes, goes with it; "
         "see docs/compatibility.md"
@@ -137,14 +137,14 @@ def test_an_argument_of_the_older_version_works_and_is_told_once() -> None:
 def test_what_is_only_told_makes_no_doctor_fail(tmp_path: Path) -> None:
     sample = plugin(1, register_routes=routes_of_first)
 
-    told = findings(build(loaded(sample)), PluginFolder.of(tmp_path))
+    reported = findings(build(loaded(sample)), PluginFolder.of(tmp_path))
 
-    assert [(each.plugin, each.bad) for each in told] == [("sample", False)]
+    assert [(each.plugin, each.bad) for each in reported] == [("sample", False)]
 
 
 @pytest.mark.usefixtures("two")
 def test_an_older_plugin_that_takes_nothing_that_differs_is_not_bothered() -> None:
-    assert told(plugin(1, register_providers=no_routes)) == []
+    assert reported(plugin(1, register_providers=no_routes)) == []
 
 
 @pytest.mark.usefixtures("two")
@@ -160,7 +160,7 @@ def test_an_argument_of_the_newer_version_works_without_the_mark_and_is_told() -
     sample = plugin(None, register_routes=routes_of_second)
 
     assert record(sample).state is State.LOADED
-    assert told(sample) == [
+    assert reported(sample) == [
         "settings, asked for by register_routes, came with hook protocol 2: "
         "say GATEWAY_PROTOCOL = 2; see docs/compatibility.md"
     ]

@@ -35,11 +35,11 @@ def test_a_plugin_that_fails_in_one_hook_is_switched_off_as_a_whole() -> None:
 
 
 def test_a_plugin_that_failed_once_is_not_asked_again() -> None:
-    asked: list[str] = []
+    received: list[str] = []
 
-    registry_of({"half": plugin(formats=broken, providers=lambda: asked.append("again"))})
+    registry_of({"half": plugin(formats=broken, providers=lambda: received.append("again"))})
 
-    assert asked == []
+    assert received == []
 
 
 def test_a_plugin_with_other_work_is_not_failed_by_a_refused_answer() -> None:

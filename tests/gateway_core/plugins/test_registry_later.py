@@ -59,11 +59,11 @@ def test_what_is_registered_cannot_be_changed_afterwards() -> None:
 
 def test_what_goes_wrong_later_is_told_with_the_rest() -> None:
     before = build_registry(spec())
-    told = Problem("vendor", "lifespan failed", fatal=True)
+    reported = Problem("vendor", "lifespan failed", fatal=True)
 
-    after = with_problems(before, [told, Problem("formats", "a note")])
+    after = with_problems(before, [reported, Problem("formats", "a note")])
 
-    assert after.problems[-2:] == (told, Problem("formats", "a note"))
+    assert after.problems[-2:] == (reported, Problem("formats", "a note"))
     assert record(after, "vendor").state is State.FAILED
     assert record(after, "formats").state is State.LOADED
     assert after.providers == before.providers

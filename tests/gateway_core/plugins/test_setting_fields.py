@@ -55,9 +55,9 @@ def full() -> Declared:
 
 
 def test_every_field_is_told_with_type_default_and_variable(full: Declared) -> None:
-    told = {field.name: (field.type, field.default, field.variable) for field in full.fields}
+    reported = {field.name: (field.type, field.default, field.variable) for field in full.fields}
 
-    assert told == {
+    assert reported == {
         "baseRegion": ("string", "eu", "PLUGIN_ACME_BASE_REGION"),
         "hidden": ("string or null", None, "PLUGIN_ACME_HIDDEN"),
         "apiKey": ("string", MASK, "PLUGIN_ACME_API_KEY"),
@@ -73,9 +73,9 @@ def test_every_field_is_told_with_type_default_and_variable(full: Declared) -> N
 
 
 def test_descriptions_are_told_also_from_inside_a_union(full: Declared) -> None:
-    told = {field.name: field.description for field in full.fields if field.description}
+    reported = {field.name: field.description for field in full.fields if field.description}
 
-    assert told == {"baseRegion": "Where it runs.", "hidden": "Its word."}
+    assert reported == {"baseRegion": "Where it runs.", "hidden": "Its word."}
 
 
 def test_a_field_is_secret_by_its_mark_its_name_or_what_is_inside(full: Declared) -> None:

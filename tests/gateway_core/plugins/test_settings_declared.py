@@ -12,8 +12,8 @@ import pytest
 from msgspec import Struct
 from plugin_settings import Acme, loaded, plugin
 
+from gateway_cli.options import add_plugin_commands
 from gateway_core import ProviderSpec, hookimpl
-from gateway_core.cli.options import add_plugin_commands
 from gateway_core.plugins import State, load, replies, settings_of
 from gateway_core.plugins.registry import build
 from gateway_core.storage.stores.plugin_document import PluginDocument
@@ -55,8 +55,8 @@ class Leaving(Struct, frozen=True):
 def test_a_plugin_whose_declaration_cannot_be_used_is_switched_off(
     struct: object, reason: str
 ) -> None:
-    asked: list[str] = []
-    bad = plugin(struct, register_providers=lambda: asked.append("bad"))
+    received: list[str] = []
+    bad = plugin(struct, register_providers=lambda: received.append("bad"))
     both = loaded(bad=bad, good=plugin())
 
     found = settings_of(both, limit=0.5)
@@ -68,7 +68,7 @@ def test_a_plugin_whose_declaration_cannot_be_used_is_switched_off(
         ("good", State.LOADED),
     ]
     assert registry.plugins[0].error == reason
-    assert asked == []
+    assert received == []
 
 
 def test_a_plugin_that_leaves_while_a_stored_value_is_read_stops_nothing() -> None:
@@ -109,9 +109,9 @@ def test_a_hook_that_takes_settings_gets_none_where_nobody_gives_any() -> None:
         given.append(settings)
 
     one = loaded(acme=plugin(register_commands=register_commands))
-    told = replies(one.manager.hook.register_commands, [], {"cli": click.Group()})
+    reported = replies(one.manager.hook.register_commands, [], {"cli": click.Group()})
 
-    assert (told, given) == ([("acme", None)], [None])
+    assert (reported, given) == ([("acme", None)], [None])
 
 
 @pytest.mark.parametrize(

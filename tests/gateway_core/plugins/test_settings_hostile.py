@@ -53,8 +53,10 @@ def test_a_check_that_never_ends_is_cut_off() -> None:
     found = nested(4, limit=0.2)
 
     assert found.current("acme") == Nested()
-    [told] = messages(found)
-    assert told == "its check of its settings did not finish within 0.2 s, so the defaults count"
+    [reported] = messages(found)
+    assert (
+        reported == "its check of its settings did not finish within 0.2 s, so the defaults count"
+    )
     with pytest.raises(BadRequest, match="did not finish"):
         found.changes("acme", {"inner": {"size": 4}})
     with pytest.raises(BadRequest, match="did not finish"):
@@ -80,10 +82,10 @@ SECRETS = {"tokens": ["canary-1", "canary-12"], "logins": {"a": "canary-3"}}
 def test_no_secret_inside_a_setting_is_told() -> None:
     documents = {"acme": PluginDocument(members={**SECRETS, "region": "moon"})}
 
-    [told] = messages(settings_of(loaded(acme=plugin(Keys)), stored=documents))
+    [reported] = messages(settings_of(loaded(acme=plugin(Keys)), stored=documents))
 
-    assert "canary" not in told
-    assert told.count(MASK) == 3
+    assert "canary" not in reported
+    assert reported.count(MASK) == 3
 
 
 def test_a_hook_that_fails_tells_no_secret(caplog: pytest.LogCaptureFixture) -> None:

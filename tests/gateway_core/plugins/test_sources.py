@@ -60,7 +60,7 @@ def record(registry: Registry, name: str) -> Plugin:
     return next(plugin for plugin in registry.plugins if plugin.name == name)
 
 
-def told(registry: Registry, name: str) -> str:
+def result(registry: Registry, name: str) -> str:
     return "\n".join(each.message for each in registry.problems if each.plugin == name)
 
 
@@ -75,7 +75,7 @@ def test_a_file_that_is_dropped_in_is_a_plugin_named_after_it(tmp_path: Path) ->
     assert plugin.path == str(folder.path / "acme_cloud.py")
     assert plugin.hooks == ("register_providers",)
     assert registry.provider_plugins["acme"] == "acme-cloud"
-    assert told(registry, "acme-cloud") == ""
+    assert result(registry, "acme-cloud") == ""
 
 
 def test_the_drop_in_of_the_documentation_is_a_plugin(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_the_drop_in_of_the_documentation_is_a_plugin(tmp_path: Path) -> None:
     registry = everything(folder_in(tmp_path, acme=source))
 
     assert registry.provider_plugins["acme"] == "acme"
-    assert told(registry, "acme") == ""
+    assert result(registry, "acme") == ""
 
 
 def test_nothing_compiled_is_left_beside_a_drop_in(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_drop_in_that_others_may_write_is_refused_unread(tmp_path: Path) -> No
     registry = everything(folder)
 
     assert "everybody may write" in (record(registry, "acme").error or "")
-    assert "chmod o-w" in told(registry, "acme")
+    assert "chmod o-w" in result(registry, "acme")
     assert record(registry, "sound").state is State.LOADED
 
 
@@ -169,7 +169,7 @@ def test_a_folder_that_others_may_write_brings_no_plugin(tmp_path: Path) -> None
     registry = everything(folder)
 
     assert {record(registry, name).state for name in ("acme", "packed")} == {State.FAILED}
-    assert "everybody may write" in told(registry, "acme")
+    assert "everybody may write" in result(registry, "acme")
     assert str(folder.packages) not in sys.path
 
 
@@ -235,7 +235,7 @@ def test_a_copy_of_the_gateway_in_the_data_directory_is_ignored_and_told(tmp_pat
 
     assert record(registry, "dashboard").origin is Origin.INSTALLED
     assert [plugin.name for plugin in registry.plugins].count("dashboard") == 1
-    assert "a copy of model-gateway, which is ignored" in told(registry, "dashboard")
+    assert "a copy of model-gateway, which is ignored" in result(registry, "dashboard")
 
 
 def test_a_damaged_package_of_the_data_directory_hides_no_other(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_damaged_package_of_the_data_directory_hides_no_other(tmp_path: Path) 
     registry = everything(folder)
 
     assert record(registry, "whole").state is State.LOADED
-    assert "entry points cannot be read" in told(registry, "acme-damaged")
+    assert "entry points cannot be read" in result(registry, "acme-damaged")
 
 
 def test_plugins_are_found_in_the_order_of_their_origins_and_then_their_names(
@@ -273,8 +273,8 @@ def test_whoever_comes_first_in_that_order_has_the_id(tmp_path: Path) -> None:
 
     assert registry.provider_plugins["acme"] == "zz"
     assert registry.provider_plugins["openai"] == "openai"
-    assert "'acme' already stands for provider 'acme' of plugin zz" in told(registry, "aa")
-    assert "of plugin openai" in told(registry, "ab")
+    assert "'acme' already stands for provider 'acme' of plugin zz" in result(registry, "aa")
+    assert "of plugin openai" in result(registry, "ab")
 
 
 def test_asking_to_be_first_changes_nothing_of_that_order(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_whoever_comes_first_in_that_order_has_the_name(tmp_path: Path) -> None:
 
     states = [(each.origin, each.state) for each in registry.plugins if each.name == "openai"]
     assert states == [(Origin.INSTALLED, State.LOADED), (Origin.FILE, State.FAILED)]
-    assert f"{folder.path / 'openai.py'} is not loaded: its name is taken" in told(
+    assert f"{folder.path / 'openai.py'} is not loaded: its name is taken" in result(
         registry, "openai"
     )
 
@@ -340,7 +340,7 @@ def test_a_folder_that_one_may_not_look_into_is_told_and_stops_nothing(tmp_path:
     folder.path.chmod(0o700)
     reported: list[tuple[str, str]] = []
 
-    found = _as_nobody(lambda: find(lambda *told: reported.append(told), folder=folder))
+    found = _as_nobody(lambda: find(lambda *result: reported.append(result), folder=folder))
 
     assert "acme" not in {each.name for each in found}
     assert "format-openai" in {each.name for each in found}

@@ -60,7 +60,7 @@ def test_switches_that_cannot_be_read_are_told_and_switch_nothing_off(
 
 
 @pytest.mark.parametrize(
-    ("allowed", "blocked", "said"),
+    ("allowed", "blocked", "written"),
     [
         ((), (), None),
         (("acme",), (), None),
@@ -69,7 +69,7 @@ def test_switches_that_cannot_be_read_are_told_and_switch_nothing_off(
     ],
 )
 def test_what_else_keeps_a_plugin_out_is_said(
-    allowed: tuple[str, ...], blocked: tuple[str, ...], said: str | None
+    allowed: tuple[str, ...], blocked: tuple[str, ...], written: str | None
 ) -> None:
-    assert reservation("acme", on=True, allowed=allowed, blocked=blocked) == said
+    assert reservation("acme", on=True, allowed=allowed, blocked=blocked) == written
     assert reservation("acme", on=False, allowed=allowed, blocked=blocked) is None

@@ -10,6 +10,7 @@ from gateway_core import (
     Auth,
     Endpoint,
     Intake,
+    Interceptor,
     Kind,
     Model,
     OAuth,
@@ -18,8 +19,8 @@ from gateway_core import (
     WireFormat,
 )
 from gateway_core.plugins.validation import (
+    contract_faults,
     format_faults,
-    interceptor_faults,
     mended,
     provider_faults,
 )
@@ -65,10 +66,10 @@ def faults(**fields: Any) -> list[str]:
 
 @pytest.mark.parametrize("id", ["", "Acme", "-acme", "ac me", "ac/me", "acmé", "acme\n"])
 def test_an_id_must_have_the_shape_of_an_id(id: str) -> None:
-    told = f"the id {id!r} may hold only small letters, digits and . _ - and no mark in front"
+    reported = f"the id {id!r} may hold only small letters, digits and . _ - and no mark in front"
 
-    assert faults(id=id) == [told]
-    assert format_faults(replace(PLAIN, id=id)) == [told]
+    assert faults(id=id) == [reported]
+    assert format_faults(replace(PLAIN, id=id)) == [reported]
 
 
 @pytest.mark.parametrize("id", ["acme", "302ai", "ac-me", "ac.me", "ac_me"])
@@ -92,6 +93,7 @@ def test_usual_ids_are_accepted(id: str) -> None:
         ({"base_urls": ("https://a.example", "a")}, "base_urls must be an http or https URL"),
         ({"responses_url": "a"}, "responses_url must be an http or https URL"),
         ({"models_url": "/models"}, "models_url must be an http or https URL"),
+        ({"keys_url": "console"}, "keys_url must be an http or https URL"),
         ({"other_formats": {"other": "a"}}, "other_formats['other'] must be an http or https"),
         ({"chat_path": "chat"}, "chat_path does not begin with a slash"),
         ({"timeout_ms": 0}, "timeout_ms must be above zero"),
@@ -108,10 +110,10 @@ def test_usual_ids_are_accepted(id: str) -> None:
     ids=parametrize_id,
 )
 def test_a_provider_that_cannot_work_has_a_fault(fields: dict[str, Any], fault: str) -> None:
-    told = faults(**fields)
+    reported = faults(**fields)
 
-    assert len(told) == 1
-    assert told[0].startswith(fault)
+    assert len(reported) == 1
+    assert reported[0].startswith(fault)
 
 
 def test_every_fault_is_told() -> None:
@@ -148,9 +150,9 @@ def test_a_provider_that_can_work_has_no_fault(fields: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=parametrize_id)
 def test_an_answer_of_another_type_is_a_fault(answer: object) -> None:
-    told = [f"expected a ProviderSpec, got {type(answer).__name__}"]
+    reported = [f"expected a ProviderSpec, got {type(answer).__name__}"]
 
-    assert provider_faults(answer, VENDOR_FORMATS) == told
+    assert provider_faults(answer, VENDOR_FORMATS) == reported
 
 
 @pytest.mark.parametrize(
@@ -203,21 +205,21 @@ def test_an_answer_of_another_type_is_a_fault(answer: object) -> None:
 def test_a_part_that_cannot_be_used_is_left_out(
     fields: dict[str, Any], kept: dict[str, Any], message: str
 ) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
-    assert mended(spec(**fields), VENDOR_FORMATS, told.append) == spec(**{**fields, **kept})
-    assert told == [message]
+    assert mended(spec(**fields), VENDOR_FORMATS, reported.append) == spec(**{**fields, **kept})
+    assert reported == [message]
 
 
 def test_a_format_that_is_not_installed_is_told_once_with_what_to_install() -> None:
     models = tuple(Model(f"m-{number}", format="claude") for number in range(9))
     whole = spec(models=(*models, Model("n")), other_formats={"claude": "https://b.example"})
-    told: list[str] = []
+    reported: list[str] = []
 
-    left = mended(whole, VENDOR_FORMATS, told.append)
+    left = mended(whole, VENDOR_FORMATS, reported.append)
 
     assert (left.models, left.other_formats) == ((Model("n"),), {})
-    assert told == [
+    assert reported == [
         "the format 'claude' is left out, with 9 models: no vendor format of that name is loaded "
         "(pip install model-gateway-format-claude)"
     ]
@@ -226,10 +228,10 @@ def test_a_format_that_is_not_installed_is_told_once_with_what_to_install() -> N
 
 def test_one_model_id_may_do_several_kinds_of_work() -> None:
     whole = spec(models=(Model("m"), Model("m", kind=Kind.IMAGE)), alias="Ac_1")
-    told: list[str] = []
+    reported: list[str] = []
 
-    assert mended(whole, VENDOR_FORMATS, told.append) is whole
-    assert told == []
+    assert mended(whole, VENDOR_FORMATS, reported.append) is whole
+    assert reported == []
 
 
 @pytest.mark.parametrize(
@@ -246,10 +248,10 @@ def test_one_model_id_may_do_several_kinds_of_work() -> None:
     ids=parametrize_id,
 )
 def test_a_format_that_cannot_work_has_a_fault(wire: object, fault: str) -> None:
-    told = format_faults(wire)
+    reported = format_faults(wire)
 
-    assert len(told) == 1
-    assert told[0].startswith(fault)
+    assert len(reported) == 1
+    assert reported[0].startswith(fault)
 
 
 def test_a_format_with_both_sides_has_no_fault() -> None:
@@ -257,7 +259,7 @@ def test_a_format_with_both_sides_has_no_fault() -> None:
 
 
 def test_an_interceptor_without_its_methods_is_a_fault() -> None:
-    assert interceptor_faults(SPEAKER) == ["expected an Interceptor, got Speaker"]
+    assert contract_faults(Interceptor, SPEAKER) == ["expected an Interceptor, got Speaker"]
 
 
 @pytest.mark.parametrize(

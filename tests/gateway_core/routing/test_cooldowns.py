@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshots import Clock, account
 
-from gateway_core import UpstreamError
+from gateway_core import AccountRest, AccountScore, UpstreamError
 from gateway_core.config.environment import Environment
-from gateway_core.routing.cooldowns import EVERY_MODEL, LONGEST, Cooldowns, moment
+from gateway_core.routing.cooldowns import EVERY_MODEL, LONGEST, MOST_SCORES, Cooldowns, moment
 from gateway_core.routing.failure_rules import SEVEN_DAYS, FailureClass
 from gateway_core.storage.moments import iso
 
@@ -217,6 +217,45 @@ def test_a_score_stays_between_0_and_100(answers: list[bool]) -> None:
             health.record_failure("a", "m", BROKEN, FailureClass(True, 1.0))
         assert 0 <= health.score("a", "m") <= 100
     assert health.score("b", "m") == 100
+
+
+def test_a_change_of_a_score_is_published_and_a_healthy_account_publishes_nothing() -> None:
+    published = list[AccountRest | AccountScore]()
+    health = Cooldowns(Environment(), Clock(), published.append)
+
+    health.record_success("a", "m")
+    health.record_failure("a", "m", BROKEN, FailureClass(True))
+    for _ in range(4):
+        health.record_success("a", "m")
+
+    assert published == [
+        AccountScore("a", "m", 75.0, -25.0),
+        AccountScore("a", "m", 85.0, 10.0),
+        AccountScore("a", "m", 95.0, 10.0),
+        AccountScore("a", "m", 100.0, 5.0),
+    ]
+
+
+def test_the_score_of_others_counts_here_and_is_not_published_again() -> None:
+    published = list[AccountRest | AccountScore]()
+    health = Cooldowns(Environment(), Clock(), published.append)
+
+    health.adopt(AccountScore("a", "m", 50.0))
+
+    assert (health.score("a", "m"), published) == (50.0, [])
+    assert health.find("a", "m") is None
+    health.record_success("a", "m")
+    assert published == [AccountScore("a", "m", 60.0, 10.0)]
+
+
+def test_scores_of_names_that_clients_made_up_take_bounded_room() -> None:
+    health = a_health(Clock())
+
+    for number in range(MOST_SCORES + 1):
+        health.record_failure("a", f"m-{number}", BROKEN, FailureClass(True))
+
+    assert health.score("a", "m-0") == 100
+    assert health.score("a", "m-1") == health.score("a", f"m-{MOST_SCORES}") == 75
 
 
 @given(st.floats(0, 4e9))

@@ -16,28 +16,28 @@ from gateway_core.routing.difficulty import (
 )
 
 
-def said(*texts: str, **more: object) -> Conversation:
+def written(*texts: str, **more: object) -> Conversation:
     turns = tuple(Turn("user", (Text(text=text),)) for text in texts)
     return Conversation(turns=turns, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("asked", "level"),
+    ("received", "level"),
     [
-        (said("Hi"), LIGHT),
+        (written("Hi"), LIGHT),
         (Conversation(), LIGHT),
-        (said("x" * 300), STANDARD),
-        (said("Hi", tools=(Tool(name="f"),)), STANDARD),
-        (said("Please debug this"), STANDARD),
-        (said("Prove it, derive it, refactor it"), HEAVY),
-        (said("Debug", thinking=Thinking(effort="high")), HEAVY),
-        (said("We have a production outage"), CRITICAL),
-        (said("We have a production outage", "Thanks"), LIGHT),
+        (written("x" * 300), STANDARD),
+        (written("Hi", tools=(Tool(name="f"),)), STANDARD),
+        (written("Please debug this"), STANDARD),
+        (written("Prove it, derive it, refactor it"), HEAVY),
+        (written("Debug", thinking=Thinking(effort="high")), HEAVY),
+        (written("We have a production outage"), CRITICAL),
+        (written("We have a production outage", "Thanks"), LIGHT),
     ],
     ids=range(9),
 )
-def test_a_request_is_as_hard_as_its_last_words(asked: Conversation, level: int) -> None:
-    assert difficulty(asked) == level
+def test_a_request_is_as_hard_as_its_last_words(received: Conversation, level: int) -> None:
+    assert difficulty(received) == level
 
 
 @pytest.mark.parametrize(

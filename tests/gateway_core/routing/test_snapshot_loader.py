@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from snapshots import FORMATS, provider, registry_of
 
+from gateway_administration.stores import admin_stores_on
+from gateway_administration.stores.nodes import NewNode
 from gateway_core.metering.prices import Prices
 from gateway_core.routing.snapshot_loader import SnapshotLoader, node_format, node_spec
 from gateway_core.storage.migrate import migrate, packaged_migrations
@@ -13,7 +15,7 @@ from gateway_core.storage.sqlite.engine import open_sqlite
 from gateway_core.storage.stores import stores_on
 from gateway_core.storage.stores.connection import NewConnection
 from gateway_core.storage.stores.kv import ALIASES
-from gateway_core.storage.stores.nodes import NewNode, Node
+from gateway_core.storage.stores.nodes import Node
 from gateway_core.storage.vault import Vault
 
 
@@ -30,7 +32,9 @@ def test_a_write_makes_a_picture_stale_and_the_next_one_shows_it() -> None:
                 NewConnection(provider="acme", data={"apiKey": "k"})
             )
             await stores.kv.put(ALIASES, {"nick": "acme/m"})
-            node = await stores.nodes.create(NewNode(name="N", prefix="mine", base_url="http://x"))
+            node = await admin_stores_on(stores).nodes.create(
+                NewNode(name="N", prefix="mine", base_url="http://x")
+            )
             assert await live.is_stale(before)
             after = await live.load()
             assert [account.id for account in after.accounts["acme"]] == [made.id]

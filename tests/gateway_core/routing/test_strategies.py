@@ -39,17 +39,17 @@ class Row:
         members: tuple[Member, ...] = ABC,
         *,
         session: str | None = None,
-        asked: Conversation = NOTHING,
+        received: Conversation = NOTHING,
         **settings: Any,
     ) -> str:
         plan = Plan(members=members, combo=combo("c"), strategy=strategy)
         given = snapshot_of(ACME, settings=settings)
-        found = self.order.members(plan, given, session, lambda: asked)
+        found = self.order.members(plan, given, session, lambda: received)
         assert Counter(each.name for each in found) == Counter(each.name for each in members)
         return "".join(each.name for each in found)
 
 
-def said(text: str) -> Conversation:
+def written(text: str) -> Conversation:
     return Conversation(turns=(Turn("user", (Text(text=text),)),))
 
 
@@ -107,10 +107,10 @@ def test_who_failed_least_comes_first_and_who_rests_last() -> None:
 def test_easy_questions_go_to_small_models_and_hard_ones_to_large() -> None:
     row = Row()
     members = (member("gpt"), member("opus"), member("mini"))
-    hard = said("Prove this theorem, then refactor and debug it. " * 3)
+    hard = written("Prove this theorem, then refactor and debug it. " * 3)
 
-    assert row.ask("smart", members, asked=said("Hi")) == "minigptopus"
-    assert row.ask("smart", members, asked=hard) == "opusgptmini"
+    assert row.ask("smart", members, received=written("Hi")) == "minigptopus"
+    assert row.ask("smart", members, received=hard) == "opusgptmini"
 
 
 @pytest.mark.parametrize("kind", ["image", "video", "document"])
@@ -119,5 +119,5 @@ def test_who_cannot_see_goes_behind_when_there_is_something_to_see(kind: Any) ->
     members = (member("a", vision=False), member("b"), member("c", vision=True))
     shown = Conversation(turns=(Turn("user", (Media(kind=kind, url="u"),)),))
 
-    assert row.ask("fallback", members, asked=shown) == "bca"
-    assert row.ask("fallback", members, asked=said("Hi")) == "abc"
+    assert row.ask("fallback", members, received=shown) == "bca"
+    assert row.ask("fallback", members, received=written("Hi")) == "abc"

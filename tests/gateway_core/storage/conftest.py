@@ -1,27 +1,22 @@
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from itertools import count
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 from example_table import CREATE, open_database
-from postgres_servers import VERSIONS, empty_tables
+from migrated_databases import (  # noqa: F401  # fixtures
+    MakeDatabase,
+    clock,
+    database,
+    migrated,
+    new_id,
+    vault,
+)
+from postgres_servers import VERSIONS
 
 from gateway_core.storage.database import Database
-from gateway_core.storage.migrate import migrate, packaged_migrations
-from gateway_core.storage.postgres.engine import open_postgres
-from gateway_core.storage.sqlite.engine import SqliteDatabase, open_sqlite
-from gateway_core.storage.vault import Vault
-
-
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
+from gateway_core.storage.sqlite.engine import SqliteDatabase
+from gateway_postgres.engine import open_postgres
 
 
 @pytest.fixture
@@ -29,80 +24,24 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock(1_800_000_000.0)
-
-
-@pytest.fixture
-def new_id() -> Callable[[], str]:
-    """Ids that count: ``id-1``, ``id-2`` and so on."""
-    numbers = count(1)
-    return lambda: f"id-{next(numbers)}"
-
-
-@pytest.fixture
-def vault() -> Vault:
-    return Vault(bytes(range(32)))
-
-
-MakeDatabase = Callable[[str, str], str]
-
-
-@pytest.fixture(scope="session")
-def migrated(postgres: MakeDatabase) -> Callable[[str], str]:
-    """Gives the URL of a PostgreSQL database that is up to date, always the same one."""
-    made = dict[str, str]()
-
-    async def bring_up(url: str) -> None:
-        database = await open_postgres(url)
-        await migrate(database, packaged_migrations("postgres"), lambda: 1_800_000_000.0)
-        await database.close()
-
-    def give(version: str) -> str:
-        if version not in made:
-            made[version] = postgres(version, "stores")
-            asyncio.run(bring_up(made[version]))
-        return made[version]
-
-    return give
-
-
-@pytest.fixture(params=["sqlite", *VERSIONS])
-async def database(
-    request: pytest.FixtureRequest, clock: Clock, migrated: Callable[[str], str]
-) -> AsyncIterator[Database]:
-    """An empty database that is up to date, of each engine."""
-    empty: Database
-    if request.param == "sqlite":
-        empty = await open_sqlite(":memory:")
-        await migrate(empty, packaged_migrations("sqlite"), clock)
-    else:
-        url = await asyncio.to_thread(migrated, request.param)
-        empty_tables(url, "migrations")
-        empty = await open_postgres(url)
-    yield empty
-    await empty.close()
-
-
 @pytest.fixture(params=["file", "memory", *VERSIONS])
 async def things(
     request: pytest.FixtureRequest, tmp_path: Path, postgres: MakeDatabase
 ) -> AsyncIterator[Database]:
-    database: Database
+    opened: Database
     if request.param in VERSIONS:
-        database = await open_postgres(await asyncio.to_thread(postgres, request.param, "things"))
+        opened = await open_postgres(await asyncio.to_thread(postgres, request.param, "things"))
         for statement in ("DROP TABLE IF EXISTS things, other", CREATE):
-            await database.execute(statement)
+            await opened.execute(statement)
     else:
         path = tmp_path / "data.sqlite"
-        database = await open_database(path if request.param == "file" else ":memory:")
-    yield database
-    await database.close()
+        opened = await open_database(path if request.param == "file" else ":memory:")
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture
 async def filed(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    database = await open_database(tmp_path / "data.sqlite")
-    yield database
-    await database.close()
+    opened = await open_database(tmp_path / "data.sqlite")
+    yield opened
+    await opened.close()

@@ -35,9 +35,11 @@ def test_a_full_disk_is_told_once_with_what_to_do_and_without_a_trace(
         trouble.met(StorageFull())
         clock.now += 2.0
 
-    [told] = caplog.messages
-    assert told.startswith("Writing rows fails: the disk takes no more data. Make room on the disk")
-    assert told.endswith("They are kept.")
+    [reported] = caplog.messages
+    assert reported.startswith(
+        "Writing rows fails: the disk takes no more data. Make room on the disk"
+    )
+    assert reported.endswith("They are kept.")
     assert caplog.records[0].exc_info is None
 
 

@@ -14,7 +14,7 @@ from gateway_core.config.errors import (
 )
 from gateway_core.storage.opening import refusing
 from gateway_core.storage.sqlite.engine import SqliteDatabase
-from gateway_core.storage.stores import open_stores
+from gateway_core.storage.stores import Stores, open_stores
 from gateway_core.storage.stores.connection import NewConnection
 from gateway_core.storage.stores.usage import UsageFilter, UsageRecord
 
@@ -113,6 +113,40 @@ async def test_a_master_key_may_change_while_nothing_is_sealed(
     await begin_again_and_seal(data_dir)
 
     await (await open_stores(data_dir)).close()
+
+
+async def test_the_proof_of_an_earlier_version_is_taken_and_signed(data_dir: DataDir) -> None:
+    await begin(data_dir, with_secret=True)
+    stores = await open_stores(data_dir)
+    before = await signature(stores)
+    await stores.database.execute("DELETE FROM meta WHERE key = 'master_key_proof.signature'")
+    await stores.close()
+
+    stores = await open_stores(data_dir)
+    after = await signature(stores)
+    await stores.close()
+
+    assert len(before) == 64
+    assert after == before
+
+
+async def test_a_signature_of_another_proof_says_nothing(data_dir: DataDir) -> None:
+    await begin(data_dir, with_secret=True)
+    stores = await open_stores(data_dir)
+    await stores.database.execute(
+        "UPDATE meta SET value = 'v1.other' WHERE key = 'master_key_proof'"
+    )
+    await stores.close()
+
+    with pytest.raises(WrongMasterKey):
+        await open_stores(data_dir)
+
+
+async def signature(stores: Stores) -> str:
+    rows = await stores.database.fetch(
+        "SELECT value FROM meta WHERE key = 'master_key_proof.signature'"
+    )
+    return str(rows[0]["value"]) if rows else ""
 
 
 async def begin_again_and_seal(data_dir: DataDir) -> None:

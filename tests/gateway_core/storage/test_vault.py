@@ -1,4 +1,6 @@
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,3 +118,10 @@ def test_the_error_names_the_row_and_no_secret() -> None:
 
     assert caught.value.message.startswith("The stored secret of connections/2 cannot be opened.")
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("purpose", ["credentials", "key index", ""])
+def test_the_key_of_a_purpose_is_that_of_rfc_5869(purpose: str) -> None:
+    derivation = HKDF(SHA256(), 32, salt=None, info=f"gateway {purpose}".encode())
+
+    assert Vault(KEY).key_for(purpose) == derivation.derive(KEY)

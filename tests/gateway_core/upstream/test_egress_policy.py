@@ -70,8 +70,8 @@ async def test_a_refusal_is_told_and_logged_without_the_secret(
     with pytest.raises(HostRefused) as refused:
         await firewall().bound(ACME, ACCOUNT, wire).send(to("https://acme-canary-secret.test/"))
 
-    told = "plugin-of-acme may not send to https://***.test:443, so nothing was sent."
-    assert refused.value.message == f"Plugin {told}"
+    reported = "plugin-of-acme may not send to https://***.test:443, so nothing was sent."
+    assert refused.value.message == f"Plugin {reported}"
     assert (refused.value.status, refused.value.sent) == (502, False)
     assert "plugin plugin-of-acme: it may not send to https://***.test:443" in caplog.text
     assert "acme-canary-secret" not in caplog.text
@@ -102,10 +102,10 @@ async def test_only_plain_requests_are_sent(request_: Any) -> None:
 
 
 async def test_what_is_sent_is_a_copy() -> None:
-    wire, asked = Wire(), to("https://api.acme.com/v1")
+    wire, received = Wire(), to("https://api.acme.com/v1")
 
-    await firewall().bound(ACME, ACCOUNT, wire).send(asked)
-    force_setattr(asked, "url", "https://thief.test/")
+    await firewall().bound(ACME, ACCOUNT, wire).send(received)
+    force_setattr(received, "url", "https://thief.test/")
 
     assert wire.arrived[0].url == "https://api.acme.com/v1"
 
@@ -186,11 +186,11 @@ def test_that_one_call_may_pass_opens_nothing_to_another() -> None:
     wall.learn_accounts([ACCOUNT])
     wall.check(ACME, ACCOUNT, to(url))
 
-    for spec, asked in [
+    for spec, received in [
         (provider("acme", base_url="https://b"), to(url)),
         (ACME, to("https://b/v1/chat")),
         (ACME, to(Text(url))),
     ]:
         with pytest.raises(HostRefused):
-            wall.check(spec, ACCOUNT, asked)
+            wall.check(spec, ACCOUNT, received)
     wall.check(ACME, ACCOUNT, to(url))

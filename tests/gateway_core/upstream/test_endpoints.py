@@ -5,10 +5,9 @@ from gateway_format_openai import CHAT
 from msgspec.structs import replace
 from snapshots import call, provider, target
 
-from gateway_core import Auth, Credential, WireFormat
+from gateway_core import Auth, Credential, Lasting, WireFormat
 from gateway_core.config.settings import ModelTimeouts
 from gateway_core.upstream.endpoints import EndpointCache, authorization, headers, request, url
-from gateway_core.upstream.transport import Lasting
 from gateway_core.upstream.transport.heads import write_head
 
 WIRE = WireFormat(id="w", dialect="w", headers={"x-version": "1"}, forward=("x-version", "x-beta"))
@@ -126,11 +125,11 @@ def test_a_way_is_worked_out_once_for_each_account_model_and_format() -> None:
 
 
 def test_a_vendors_own_code_is_asked_for_each_call() -> None:
-    asked: list[str] = []
+    received: list[str] = []
 
     def builder(target: object, account: object, path: str) -> str:
-        asked.append(path)
-        return f"https://a/{len(asked)}"
+        received.append(path)
+        return f"https://a/{len(received)}"
 
     ways, one = EndpointCache({"openai": CHAT}), account()
     spec = target(provider("acme", format="openai", url_builder=builder))
@@ -161,11 +160,11 @@ def test_what_an_executor_changes_in_the_headers_is_sent() -> None:
     executed = replace(plain, executor=execute)
     for spec, is_shared in ((plain, True), (executed, False)):
         way = EndpointCache({"openai": CHAT}).find(target(spec), account(), CHAT, stream=False)
-        asked = way.request(call(format="openai"), b"{}")
+        received = way.request(call(format="openai"), b"{}")
 
-        assert isinstance(asked.headers, Lasting) is is_shared
+        assert isinstance(received.headers, Lasting) is is_shared
 
-    shown = asked.headers
+    shown = received.headers
     assert isinstance(shown, dict)
     first = write_head("POST", "/p HTTP/1.1\r\n", shown, 2)
     shown["authorization"] = "Bearer renewed"

@@ -121,10 +121,10 @@ async def _store(admin: AdminGateway, identity: str, proxy: str) -> None:
 
 async def test_a_key_cannot_pin_a_test(admin: AdminGateway) -> None:
     row = await admin.connect()
-    asked = {"model": "acme/large", "connectionId": row["id"]}
+    received = {"model": "acme/large", "connectionId": row["id"]}
     many = {"models": [{"model": "acme/large"}], "connectionId": row["id"]}
     async with with_key(admin) as key:
-        await key.call("POST", "/api/models/test", asked, status=403)
+        await key.call("POST", "/api/models/test", received, status=403)
         await key.call("POST", "/api/models/test/batch", many, status=403)
         await key.call("POST", f"/api/providers/{row['id']}/test-models", many, status=403)
         free = await key.call("POST", "/api/models/test", {"model": "acme/large"})

@@ -2,7 +2,7 @@
 
 import pytest
 from admin_gateway import AdminGateway, refused
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/providers"
@@ -11,9 +11,9 @@ SYNC = "/api/models/auto-sync"
 
 async def test_models_are_tried_with_the_account_that_is_named(admin: AdminGateway) -> None:
     first, second = await admin.connect(), await admin.connect(name="second")
-    asked = {"models": [{"model": "large"}, {"model": "ac/small"}, {"model": "acme/large"}]}
+    received = {"models": [{"model": "large"}, {"model": "ac/small"}, {"model": "acme/large"}]}
 
-    tested = await admin.call("POST", f"{PATH}/{second['id']}/test-models", asked)
+    tested = await admin.call("POST", f"{PATH}/{second['id']}/test-models", received)
 
     assert [(each["model"], each["ok"]) for each in tested["results"]] == [
         ("large", True),
@@ -27,10 +27,10 @@ async def test_models_are_tried_with_the_account_that_is_named(admin: AdminGatew
 
 async def test_a_model_that_fails_is_told_apart(admin: AdminGateway) -> None:
     row = await admin.connect()
-    admin.vendor.said = {"/chat/completions": refused(404, "No such model")}
-    asked = {"models": [{"model": "large"}, {"model": "vectors", "kind": "embedding"}]}
+    admin.vendor.written = {"/chat/completions": refused(404, "No such model")}
+    received = {"models": [{"model": "large"}, {"model": "vectors", "kind": "embedding"}]}
 
-    tested = await admin.call("POST", f"{PATH}/{row['id']}/test-models", asked)
+    tested = await admin.call("POST", f"{PATH}/{row['id']}/test-models", received)
 
     assert [each["ok"] for each in tested["results"]] == [False, False]
     assert tested["results"][0]["status"] == 404
@@ -39,11 +39,11 @@ async def test_a_model_that_fails_is_told_apart(admin: AdminGateway) -> None:
 
 async def test_only_an_account_in_use_is_tried(admin: AdminGateway) -> None:
     row = await admin.connect()
-    asked = {"models": [{"model": "large"}]}
+    received = {"models": [{"model": "large"}]}
     await admin.call("PUT", f"{PATH}/{row['id']}", {"isActive": False})
 
-    answer = await admin.call("POST", f"{PATH}/{row['id']}/test-models", asked, status=400)
-    await admin.call("POST", f"{PATH}/nobody/test-models", asked, status=404)
+    answer = await admin.call("POST", f"{PATH}/{row['id']}/test-models", received, status=400)
+    await admin.call("POST", f"{PATH}/nobody/test-models", received, status=404)
     await admin.call("POST", f"{PATH}/{row['id']}/test-models", {"models": []}, status=400)
 
     assert answer["error"] == "Connection is not active"
@@ -81,8 +81,10 @@ async def test_before_the_first_run_nothing_was_synced(admin: AdminGateway) -> N
 async def test_models_that_a_vendor_lists_are_taken_up(admin: AdminGateway) -> None:
     await admin.connect()
     await admin.call("POST", "/api/models/custom", {"providerAlias": "acme", "id": "mine"})
-    admin.vendor.said = {
-        "/models": Said((b'{"data":[{"id":"large"},{"id":"new"},{"id":"text-embedding"}]}',))
+    admin.vendor.written = {
+        "/models": MockResponse(
+            (b'{"data":[{"id":"large"},{"id":"new"},{"id":"text-embedding"}]}',)
+        )
     }
 
     ran = await admin.call("POST", SYNC)
@@ -99,7 +101,7 @@ async def test_synced_models_go_when_the_vendor_lists_them_no_more(admin: AdminG
     await admin.connect()
     await admin.call("POST", "/api/models/custom", {"providerAlias": "acme", "id": "mine"})
     await admin.call("POST", SYNC)
-    admin.vendor.said = {"/models": Said((b'{"data":[{"id":"large"}]}',))}
+    admin.vendor.written = {"/models": MockResponse((b'{"data":[{"id":"large"}]}',))}
 
     ran = await admin.call("POST", SYNC)
 
@@ -116,7 +118,7 @@ async def test_a_synced_model_that_the_operator_changes_is_the_operators(
     await admin.call("POST", SYNC)
     named = {"providerAlias": "acme", "id": "new", "name": "Renamed"}
     await admin.call("PATCH", "/api/models/custom", named)
-    admin.vendor.said = {"/models": Said((b'{"data":[]}',))}
+    admin.vendor.written = {"/models": MockResponse((b'{"data":[]}',))}
 
     await admin.call("POST", SYNC)
 
@@ -127,7 +129,7 @@ async def test_a_vendor_that_refuses_changes_nothing(admin: AdminGateway) -> Non
     await admin.connect()
     await admin.call("POST", SYNC)
     before = admin.core.snapshot.models["acme"]
-    admin.vendor.said = {"/models": refused(401, "Incorrect API key: key-canary-0001")}
+    admin.vendor.written = {"/models": refused(401, "Incorrect API key: key-canary-0001")}
 
     ran = await admin.call("POST", SYNC)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import KEY, LIST, REPLY, AdminGateway, refused
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.routing.failure_rules import FailureClass
@@ -63,7 +63,7 @@ async def test_a_list_that_is_open_to_everybody_proves_nothing(admin: AdminGatew
     assert (await outcome(admin, wrong))["valid"] is False
 
     assert right["valid"] is True
-    calls = [asked.json() for asked in admin.vendor.calls("/chat/completions")]
+    calls = [received.json() for received in admin.vendor.calls("/chat/completions")]
     assert [(each["model"], each["max_tokens"]) for each in calls] == [("large", 1)] * 2
 
 
@@ -90,7 +90,7 @@ async def test_the_default_model_is_called_where_there_is_one(admin: AdminGatewa
 
 
 async def test_a_vendor_without_a_list_is_called(admin: AdminGateway) -> None:
-    admin.vendor.said["/models"] = refused(404, "No such path")
+    admin.vendor.written["/models"] = refused(404, "No such path")
     row = await admin.connect()
 
     assert (await outcome(admin, row))["valid"] is True
@@ -112,7 +112,7 @@ async def test_a_refusal_after_the_door_shows_that_the_key_is_good(
     admin: AdminGateway, status: int, message: str, valid: bool, kind: str
 ) -> None:
     admin.vendor.open_list = True
-    admin.vendor.said["/chat/completions"] = refused(status, message)
+    admin.vendor.written["/chat/completions"] = refused(status, message)
     row = await admin.connect()
 
     answer = await outcome(admin, row)
@@ -133,7 +133,7 @@ async def test_a_vendor_that_does_not_answer_is_given_up(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_tests, "LIMIT", 0.05)
-    admin.vendor.said["/models"] = Said((LIST,), delay=5)
+    admin.vendor.written["/models"] = MockResponse((LIST,), delay=5)
     row = await admin.connect()
 
     answer = await outcome(admin, row)
@@ -185,7 +185,7 @@ async def test_a_secret_that_cannot_be_opened_is_no_good(admin: AdminGateway) ->
     answer = await outcome(admin, row)
 
     assert (answer["valid"], answer["diagnosis"]["source"]) == (False, "local")
-    assert admin.vendor.asked == []
+    assert admin.vendor.received == []
 
 
 async def test_nobody_is_not_found(admin: AdminGateway) -> None:
@@ -218,8 +218,8 @@ async def test_a_key_is_validated_at_the_address_it_is_for(admin: AdminGateway) 
     body = {"provider": "acme", "apiKey": "new-canary", "baseUrl": f"{admin.other.url}/v1/"}
 
     assert (await admin.call("POST", VALIDATE, body))["valid"] is True
-    assert admin.vendor.asked == []
-    assert {asked.target for asked in admin.other.asked} == {"/v1/models"}
+    assert admin.vendor.received == []
+    assert {received.target for received in admin.other.received} == {"/v1/models"}
 
 
 async def test_a_validation_leaves_an_account_out_of_the_ledger(admin: AdminGateway) -> None:
@@ -319,7 +319,7 @@ async def test_an_odd_batch_is_refused(
 
 
 async def test_no_more_than_ten_accounts_are_tried_at_a_time(admin: AdminGateway) -> None:
-    admin.vendor.said["/models"] = Said((LIST,), delay=0.02)
+    admin.vendor.written["/models"] = MockResponse((LIST,), delay=0.02)
     for number in range(25):
         await admin.connect("local", name=str(number))
 
@@ -330,8 +330,8 @@ async def test_no_more_than_ten_accounts_are_tried_at_a_time(admin: AdminGateway
 
 
 async def test_an_answer_that_is_no_list_is_no_proof(admin: AdminGateway) -> None:
-    admin.vendor.said["/models"] = Said((b"<html>",), content_type="text/html")
-    admin.vendor.said["/chat/completions"] = Said((REPLY,))
+    admin.vendor.written["/models"] = MockResponse((b"<html>",), content_type="text/html")
+    admin.vendor.written["/chat/completions"] = MockResponse((REPLY,))
     row = await admin.connect("local")
 
     assert (await outcome(admin, row))["valid"] is True

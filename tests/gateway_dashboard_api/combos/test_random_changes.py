@@ -92,11 +92,11 @@ class Combos(RuleBasedStateMachine):
         after = {**self.chains, name: tuple(models)}
         allowed = name not in self.chains and is_sound(after, name)
 
-        said = SHARED.call("POST", PATH, {"name": name, "models": models})
+        written = SHARED.call("POST", PATH, {"name": name, "models": models})
 
-        assert said.status_code == (201 if allowed else 400), said.text
+        assert written.status_code == (201 if allowed else 400), written.text
         if allowed:
-            self.chains, self.ids[name] = after, said.json()["id"]
+            self.chains, self.ids[name] = after, written.json()["id"]
 
     @rule(name=st.sampled_from(NAMES), models=st.lists(st.sampled_from(MEMBERS), max_size=3))
     def change(self, name: str, models: list[str]) -> None:
@@ -104,10 +104,10 @@ class Combos(RuleBasedStateMachine):
         after = {**self.chains, name: tuple(models)}
         allowed = name in self.chains and is_sound(after, name, self.chains[name])
 
-        said = SHARED.call("PUT", f"{PATH}/{identity}", {"models": models})
+        written = SHARED.call("PUT", f"{PATH}/{identity}", {"models": models})
 
         wanted = 404 if name not in self.chains else 200 if allowed else 400
-        assert said.status_code == wanted, said.text
+        assert written.status_code == wanted, written.text
         if allowed:
             self.chains = after
 
@@ -118,17 +118,17 @@ class Combos(RuleBasedStateMachine):
         after = {to if each == name else each: chain for each, chain in self.chains.items()}
         allowed = (to == name or to not in self.chains) and is_sound(after, to, self.chains[name])
 
-        said = SHARED.call("PUT", f"{PATH}/{self.ids[name]}", {"name": to})
+        written = SHARED.call("PUT", f"{PATH}/{self.ids[name]}", {"name": to})
 
-        assert said.status_code == (200 if allowed else 400), said.text
+        assert written.status_code == (200 if allowed else 400), written.text
         if allowed:
             self.chains, self.ids[to] = after, self.ids.pop(name)
 
     @rule(name=st.sampled_from(NAMES))
     def delete(self, name: str) -> None:
-        said = SHARED.call("DELETE", f"{PATH}/{self.ids.get(name, 'nobody')}")
+        written = SHARED.call("DELETE", f"{PATH}/{self.ids.get(name, 'nobody')}")
 
-        assert said.status_code == (200 if name in self.chains else 404)
+        assert written.status_code == (200 if name in self.chains else 404)
         self.chains.pop(name, None)
         self.ids.pop(name, None)
 
@@ -140,11 +140,11 @@ class Combos(RuleBasedStateMachine):
         admin, wanted = SHARED.admin, targets(self.chains, name)
         before = len(admin.vendor.calls("/chat/completions"))
 
-        said = SHARED.do(admin.chat(name))
+        written = SHARED.do(admin.chat(name))
 
-        asked = admin.vendor.calls("/chat/completions")[before:]
-        assert said.status_code == (200 if wanted else 503), said.text
-        assert [f"{call.json()['model']}" for call in asked] == [
+        received = admin.vendor.calls("/chat/completions")[before:]
+        assert written.status_code == (200 if wanted else 503), written.text
+        assert [f"{call.json()['model']}" for call in received] == [
             name.partition("/")[2] for name in wanted[:1]
         ]
 

@@ -8,12 +8,13 @@ from typing import Any
 import httpx2
 import pytest
 from admin_gateway import AdminGateway, client_of, opened
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from gateway_keys import PATH, REMOTE, bearer, chat, key_for, remote
 from manual_clock import Clock
+from own_stores import own_stores
 
+from gateway_administration.stores.audit import AuditFilter
 from gateway_core.storage.moments import iso
-from gateway_core.storage.stores.audit import AuditFilter
 
 pytestmark = pytest.mark.anyio
 STREAM = (
@@ -64,17 +65,17 @@ async def bad_keys(admin: AdminGateway) -> dict[str, str]:
 
 
 async def test_every_invalid_key_is_refused_alike(admin: AdminGateway) -> None:
-    told = {}
+    reported = {}
     async with remote(admin) as client:
         for name, text in (await bad_keys(admin)).items():
             answer = await chat(client, {"key": text})
             body = answer.json()
             assert body["error"].pop("request_id") == answer.headers["x-request-id"]
-            told[name] = answer.status_code, str(body)
+            reported[name] = answer.status_code, str(body)
             assert text not in answer.text
 
-    assert len(set(told.values())) == 1
-    status, words = told["unknown"]
+    assert len(set(reported.values())) == 1
+    status, words = reported["unknown"]
     assert status == 401
     assert "Invalid API key" in words
     assert admin.vendor.calls("/chat/completions") == []
@@ -92,7 +93,7 @@ async def test_a_saved_key_that_is_not_good_is_refused_where_none_is_needed(
 
 async def test_a_stream_outlives_its_key(admin: AdminGateway, clock: Clock) -> None:
     key = await key_for(admin, expiresAt=iso(clock.now + 60))
-    admin.vendor.said["/chat/completions"] = Said.stream(*STREAM, pause=0.05)
+    admin.vendor.written["/chat/completions"] = MockResponse.stream(*STREAM, pause=0.05)
     body = {"model": "acme/large", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
     async with remote(admin) as client:
         running = asyncio.create_task(
@@ -209,7 +210,7 @@ async def test_a_keys_text_is_revealed_only_to_a_signed_in_person(
         401,
     ]
     assert (foreign.status_code, missing.status_code) == (403, 404)
-    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="key.reveal"))
+    rows, _ = await own_stores(admin.core).audit.page(AuditFilter(action="key.reveal"))
     assert [(row.actor, row.address, row.target) for row in rows] == [
         ("session:password", REMOTE, key["id"])
     ]
@@ -224,7 +225,7 @@ async def test_making_and_deleting_keys_leaves_a_trail(admin: AdminGateway) -> N
     await admin.call("DELETE", f"{PATH}/{made['id']}")
     await admin.call("DELETE", f"{PATH}/x", status=404)
 
-    page, _ = await admin.core.stores.audit.page(AuditFilter(action="key"))
+    page, _ = await own_stores(admin.core).audit.page(AuditFilter(action="key"))
     rows = [row for row in page if row.action != "key.update"]
     assert [(row.action, row.actor, row.target, row.detail["name"]) for row in rows] == [
         ("key.delete", "cli", made["id"], "b"),

@@ -9,7 +9,7 @@ import gateway_format_gemini
 import httpx2
 import pytest
 from admin_gateway import REPLY, AdminGateway, opened
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_keys import PATH, bearer, chat, key_for, remote, status_of
 from manual_clock import Clock
 
@@ -160,7 +160,7 @@ async def test_a_refusal_of_a_key_starts_no_cooldown(admin: AdminGateway) -> Non
     assert row["testStatus"] == "unknown"
     assert {health.score(spare["id"], name) for name in ("large", "small")} == {100.0}
     assert answer.status_code == 200
-    models = [asked.json()["model"] for asked in admin.vendor.calls("/chat/completions")]
+    models = [received.json()["model"] for received in admin.vendor.calls("/chat/completions")]
     assert models == ["large", "large"]
 
 
@@ -169,8 +169,12 @@ async def test_a_combo_counts_once_however_many_members_are_tried(admin: AdminGa
     await admin.call("POST", "/api/combos", body, status=201)
     key = await key_for(admin, rpmLimit=2)
 
-    def answer(asked: Asked) -> Said:
-        return Said((b"{}",), 500) if asked.json()["model"] == "large" else Said((REPLY,))
+    def answer(received: ReceivedRequest) -> MockResponse:
+        return (
+            MockResponse((b"{}",), 500)
+            if received.json()["model"] == "large"
+            else MockResponse((REPLY,))
+        )
 
     admin.vendor.script = answer
 

@@ -85,7 +85,7 @@ async def test_a_combo_is_allowed_by_its_name_and_its_members_by_theirs(
         answer = await chat(client, key, "best")
 
     assert answer.status_code == status
-    called = [asked.json()["model"] for asked in admin.vendor.calls("/chat/completions")]
+    called = [received.json()["model"] for received in admin.vendor.calls("/chat/completions")]
     narrowed = "allowedModels" in rules or "modelAccess" in rules
     assert called == ([] if status == 403 else ["small" if narrowed else "large"])
 

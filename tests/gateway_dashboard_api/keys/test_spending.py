@@ -49,8 +49,8 @@ async def test_a_key_shows_its_use_beside_every_limit(admin: AdminGateway) -> No
     sums |= {"unpricedRequests": 2, "unpricedTokens": 8}
     assert use["today"] == use["month"] == sums
     rows = {row["field"]: row for row in use["limits"]}
-    told = {name: (row["used"], row["limit"]) for name, row in rows.items()}
-    assert told == {
+    reported = {name: (row["used"], row["limit"]) for name, row in rows.items()}
+    assert reported == {
         "dailyLimitTokens": (8, 50),
         "dailyInputTokenLimit": (6, None),
         "dailyOutputTokenLimit": (2, None),

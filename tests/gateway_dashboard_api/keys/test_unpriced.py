@@ -124,7 +124,7 @@ async def test_a_combos_unpriced_members_are_skipped(admin: AdminGateway) -> Non
     await admin.call("PATCH", "/api/pricing", PRICE)
 
     assert await status_of(admin, key, "best") == 200
-    called = [asked.json()["model"] for asked in admin.vendor.calls("/chat/completions")]
+    called = [received.json()["model"] for received in admin.vendor.calls("/chat/completions")]
     assert called == ["large"]
 
 

@@ -13,8 +13,8 @@ REMOTE = "203.0.113.7"
 
 async def wrong(browser: Browser, times: int) -> list[int]:
     """What is said to be left after each of several wrong passwords."""
-    said = [await browser.enter("wrong canary", status=401) for _ in range(times)]
-    return [each["remainingBeforeLock"] for each in said]
+    written = [await browser.enter("wrong canary", status=401) for _ in range(times)]
+    return [each["remainingBeforeLock"] for each in written]
 
 
 async def test_five_failures_lock_the_address_out(server: LoginGateway) -> None:

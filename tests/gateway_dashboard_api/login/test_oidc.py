@@ -337,13 +337,13 @@ async def test_a_look_at_a_provider_and_a_secret(
     operator = await server.command_line()
     body = {"issuerUrl": provider.issuer, "clientId": CLIENT, "clientSecret": secret}
 
-    told = await operator.call("POST", TEST, body)
+    reported = await operator.call("POST", TEST, body)
 
-    assert told["success"] is True
-    assert told["issuer"] == provider.issuer
-    assert told["tokenEndpoint"].startswith(provider.issuer)
-    assert (told["secretProbe"]["tested"], told["secretProbe"]["valid"]) == (True, found)
-    assert "canary" not in str(told)
+    assert reported["success"] is True
+    assert reported["issuer"] == provider.issuer
+    assert reported["tokenEndpoint"].startswith(provider.issuer)
+    assert (reported["secretProbe"]["tested"], reported["secretProbe"]["valid"]) == (True, found)
+    assert "canary" not in str(reported)
 
 
 async def test_a_stored_secret_is_shown_to_its_own_issuer_only(

@@ -3,7 +3,7 @@
 import anyio
 import msgspec
 import pytest
-from fake_vendor import Asked, FakeVendor, Said, Script
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest, Script
 from login_gateway import LoginGateway
 
 from gateway_dashboard_api.login import oidc_client
@@ -25,10 +25,10 @@ async def served_by(server: LoginGateway, script: Script) -> None:
 
 
 async def test_asking_for_the_way_stores_nothing(server: LoginGateway) -> None:
-    def describe(asked: Asked) -> Said:
-        here = f"http://{asked.headers['host']}"
+    def describe(received: ReceivedRequest) -> MockResponse:
+        here = f"http://{received.headers['host']}"
         places = {"authorization_endpoint": here, "token_endpoint": here, "jwks_uri": here}
-        return Said((msgspec.json.encode({"issuer": here, **places}),))
+        return MockResponse((msgspec.json.encode({"issuer": here, **places}),))
 
     await served_by(server, describe)
     browser = await server.browser()
@@ -77,8 +77,8 @@ async def test_a_provider_that_never_ends_is_not_waited_for(
     monkeypatch.setattr(oidc_client, "LIMIT", 0.2 if way == "silent" else 60.0)
     piece = b" " * 64 * 1024
     answers = {
-        "endless": Said.stream(*[piece] * 200, hang=True),
-        "silent": Said.stream(piece, hang=True),
+        "endless": MockResponse.stream(*[piece] * 200, hang=True),
+        "silent": MockResponse.stream(piece, hang=True),
     }
     vendor = FakeVendor(lambda _: answers[way])
     await vendor.open()

@@ -10,7 +10,7 @@ import login_gateway
 import pytest
 from login_gateway import LOGIN, PASSWORD, Browser, LoginGateway
 
-from gateway_core.identity.passwords import AT_ONCE
+from gateway_dashboard_api.login.password_hashes import AT_ONCE
 
 pytestmark = pytest.mark.anyio
 CHANGE = "/api/auth/change-password"
@@ -24,8 +24,8 @@ on_a_fresh_gateway = pytest.mark.parametrize("variables", [FRESH])
 
 
 async def proof_of(browser: Browser) -> str:
-    told = await browser.enter(DEFAULT, status=403)
-    proof = told["proof"]
+    reported = await browser.enter(DEFAULT, status=403)
+    proof = reported["proof"]
     assert isinstance(proof, str)
     return proof
 
@@ -66,15 +66,15 @@ async def test_a_stored_hash_of_the_published_password_does_not_sign_in(
 async def test_on_this_machine_it_can_be_changed_and_that_signs_in(server: LoginGateway) -> None:
     browser = await server.browser()
     answer = await browser.post(LOGIN, json={"password": DEFAULT})
-    told = answer.json()
+    reported = answer.json()
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
-    assert {k: v for k, v in told.items() if k != "proof"} == {
+    assert {k: v for k, v in reported.items() if k != "proof"} == {
         "success": True,
         "mustChangePassword": True,
         "requiresPasswordChange": True,
     }
 
-    done = await change(browser, told["proof"])
+    done = await change(browser, reported["proof"])
 
     assert done == {"success": True, "mustChangePassword": False}
     assert await browser.is_in()

@@ -134,8 +134,8 @@ async def test_without_a_secret_the_login_responds_with_the_reason(server: Login
     browser = await server.browser()
 
     for path in ("login", "change-password", "mfa/verify"):
-        told = await browser.call("POST", f"/api/auth/{path}", {}, status=503)
-        assert "Set JWT_SECRET" in told["error"]
+        reported = await browser.call("POST", f"/api/auth/{path}", {}, status=503)
+        assert "Set JWT_SECRET" in reported["error"]
     assert (await browser.call("GET", STATUS))["authenticated"] is False
 
 

@@ -9,6 +9,8 @@ import pytest
 from collaborators import replace_collaborator
 from login_gateway import PASSWORD, Browser, LoginGateway
 
+from gateway_core.storage.switchable import SwitchableDatabase
+
 pytestmark = pytest.mark.anyio
 REMOTE = "203.0.113.7"
 
@@ -126,3 +128,17 @@ async def test_one_worker_alone_writes_nothing(server: LoginGateway) -> None:
 
     assert await server.core.stores.database.fetch("SELECT * FROM lockouts") == []
     assert await wait(server) == 30
+
+
+async def test_a_lock_by_the_clock_of_an_engine_that_was_left_is_forgotten(
+    server: LoginGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a time of the wall clock would be years away by the clock of the machine."""
+    waited = []
+    for engine in ("sqlite", "postgres", "sqlite"):
+        monkeypatch.setattr(SwitchableDatabase, "engine", engine)
+        before = await wait(server)
+        await fail(server)
+        waited.append((before, await wait(server)))
+
+    assert waited == [(None, 30)] * 3

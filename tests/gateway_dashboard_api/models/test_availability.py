@@ -18,7 +18,7 @@ async def test_no_account_is_in_cooldown_at_first(admin: AdminGateway) -> None:
 
 async def test_an_account_in_cooldown_is_shown_with_the_reason(admin: AdminGateway) -> None:
     row = await admin.connect()
-    admin.vendor.said["/chat/completions"] = refused(429, f"Too many requests for {KEY}")
+    admin.vendor.written["/chat/completions"] = refused(429, f"Too many requests for {KEY}")
     await admin.chat("acme/large")
 
     answer = await admin.call("GET", PATH)
@@ -50,7 +50,7 @@ async def test_a_cooldown_of_a_whole_account_has_a_name_of_its_own(admin: AdminG
 
 
 async def test_an_account_without_a_row_is_shown_too(admin: AdminGateway) -> None:
-    admin.vendor.said["/chat/completions"] = refused(503, "Overloaded")
+    admin.vendor.written["/chat/completions"] = refused(503, "Overloaded")
     await admin.chat("open/large")
 
     row = (await admin.call("GET", PATH))["models"][0]
@@ -63,10 +63,10 @@ async def test_an_account_without_a_row_is_shown_too(admin: AdminGateway) -> Non
 @pytest.mark.parametrize("model", ["large", "__all"])
 async def test_a_cooldown_that_is_cleared_is_over_at_once(admin: AdminGateway, model: str) -> None:
     row = await admin.connect()
-    admin.vendor.said["/chat/completions"] = refused(429, "Too many requests")
+    admin.vendor.written["/chat/completions"] = refused(429, "Too many requests")
     await admin.chat("acme/large")
     await admin.core.stores.connections.note(admin.core.cooldowns.take_changes())
-    admin.vendor.said.clear()
+    admin.vendor.written.clear()
 
     assert await admin.call("POST", PATH, {**CLEAR, "model": model}) == {"ok": True}
 
@@ -79,7 +79,7 @@ async def test_a_cooldown_that_is_cleared_is_over_at_once(admin: AdminGateway, m
 
 async def test_only_the_named_models_cooldown_is_cleared(admin: AdminGateway) -> None:
     await admin.connect()
-    admin.vendor.said["/chat/completions"] = refused(429, "Too many requests")
+    admin.vendor.written["/chat/completions"] = refused(429, "Too many requests")
     await admin.chat("acme/large")
     await admin.chat("acme/small")
 

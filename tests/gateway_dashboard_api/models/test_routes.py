@@ -42,7 +42,7 @@ async def test_a_short_name_can_be_called_at_once(admin: AdminGateway, path: str
     assert answer == {"success": True, "model": "ac/large", "alias": "quick"}
     assert await admin.call("GET", ALIAS) == {"aliases": {"quick": "ac/large"}}
     assert (await admin.chat("quick")).status_code == 200
-    assert admin.vendor.asked[-1].json()["model"] == "large"
+    assert admin.vendor.received[-1].json()["model"] == "large"
 
 
 async def test_a_short_name_moves_and_goes(admin: AdminGateway) -> None:

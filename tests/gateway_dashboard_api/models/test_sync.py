@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 from admin_gateway import LIST, AdminGateway, Vendor, refused
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.stores.kv import CUSTOM_MODELS
-from gateway_dashboard_api.admin_context import AdminContext
 from gateway_dashboard_api.models import first_answers
 from gateway_dashboard_api.models.first_answers import FirstAnswers
 
@@ -53,7 +52,7 @@ async def test_a_node_is_made_although_it_does_not_answer(admin: AdminGateway) -
 
 
 async def test_a_node_with_another_address_shows_the_models_there(admin: AdminGateway) -> None:
-    admin.vendor.said = {"/models": refused(404, "No such path")}
+    admin.vendor.written = {"/models": refused(404, "No such path")}
     admin.other.key = None
     node = (await admin.call("POST", NODES, node_at(admin.vendor), status=201))["node"]
 
@@ -64,10 +63,10 @@ async def test_a_node_with_another_address_shows_the_models_there(admin: AdminGa
 
 async def test_a_test_that_succeeds_shows_the_models(admin: AdminGateway) -> None:
     node = (await admin.call("POST", NODES, node_at(admin.vendor), status=201))["node"]
-    admin.vendor.said = {"/models": refused(503, "Loading model")}
+    admin.vendor.written = {"/models": refused(503, "Loading model")}
     row = await admin.connect(node["id"])
     before = await listed(admin, "mine")
-    admin.vendor.said = {}
+    admin.vendor.written = {}
 
     await admin.call("POST", f"/api/providers/{row['id']}/test")
 
@@ -82,32 +81,32 @@ async def test_a_vendor_whose_models_are_known_is_not_asked_for_them(admin: Admi
 
 
 async def test_a_local_server_is_synced_when_it_first_answers(admin: AdminGateway) -> None:
-    servers = FirstAnswers(AdminContext(admin.core))
-    admin.vendor.said = {"/models": refused(503, "Loading model")}
+    servers = FirstAnswers(admin.core)
+    admin.vendor.written = {"/models": refused(503, "Loading model")}
     await admin.call("POST", NODES, node_at(admin.vendor), status=201)
     await servers.look()
     before = await listed(admin, "mine")
-    admin.vendor.said = {"/models": Said((LIST,))}
+    admin.vendor.written = {"/models": MockResponse((LIST,))}
 
     await servers.look()
-    asked = len(admin.vendor.calls("/models"))
+    received = len(admin.vendor.calls("/models"))
     await servers.look()
 
     assert before == set()
     assert await listed(admin, "mine") == {"mine/large", "mine/new"}
-    assert len(admin.vendor.calls("/models")) == asked
+    assert len(admin.vendor.calls("/models")) == received
 
 
 async def test_a_server_without_a_list_is_asked_once(admin: AdminGateway) -> None:
-    servers = FirstAnswers(AdminContext(admin.core))
-    admin.vendor.said = {"/models": refused(404, "No such path")}
+    servers = FirstAnswers(admin.core)
+    admin.vendor.written = {"/models": refused(404, "No such path")}
     await admin.call("POST", NODES, node_at(admin.vendor), status=201)
 
     await servers.look()
-    asked = len(admin.vendor.calls("/models"))
+    received = len(admin.vendor.calls("/models"))
     await servers.look()
 
-    assert len(admin.vendor.calls("/models")) == asked > 0
+    assert len(admin.vendor.calls("/models")) == received > 0
 
 
 async def test_local_servers_are_looked_for_while_the_gateway_runs(
@@ -117,9 +116,9 @@ async def test_local_servers_are_looked_for_while_the_gateway_runs(
     await admin.call("POST", NODES, node_at(admin.vendor), status=201)
     seen = asyncio.Event()
 
-    def answer(asked: Asked) -> Said:
+    def answer(received: ReceivedRequest) -> MockResponse:
         seen.set()
-        return Said((LIST,))
+        return MockResponse((LIST,))
 
     admin.vendor.script = answer
     async with first_answers.awaited(admin.core):

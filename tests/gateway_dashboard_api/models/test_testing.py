@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from admin_gateway import KEY, REPLY, AdminGateway, refused
 from collaborators import replace_collaborator
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 
 from gateway_core.contracts.errors import Forbidden, Unavailable
 from gateway_core.contracts.provider import Call
@@ -43,7 +43,7 @@ async def test_a_test_calls_the_model(admin: AdminGateway) -> None:
 
     assert answer.pop("latencyMs") >= 0
     assert answer == {"ok": True, "error": None, "status": 200}
-    assert [asked.json() for asked in admin.vendor.asked] == [GREETING]
+    assert [received.json() for received in admin.vendor.received] == [GREETING]
     await admin.core.ledger.flush()
     used = (await admin.core.stores.usage.page(limit=5)).rows[0]
     assert (used.endpoint, used.connection_id, used.input_tokens) == (PATH, row["id"], 3)
@@ -72,7 +72,7 @@ async def test_a_vendor_of_any_format_can_be_tested(admin: AdminGateway, wire: s
         "ollama": b'{"model":"x","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant",'
         b'"content":"H"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":1}',
     }
-    admin.vendor.script = lambda asked: Said((replies[wire],))
+    admin.vendor.script = lambda received: MockResponse((replies[wire],))
     node = {
         "name": wire,
         "prefix": "its",
@@ -94,7 +94,7 @@ async def test_a_test_uses_the_accounts_its_combo_allows(admin: AdminGateway) ->
 
     answer = await admin.call("POST", PATH, {"model": "team"})
 
-    assert (answer["ok"], len(admin.vendor.asked)) == (True, 1)
+    assert (answer["ok"], len(admin.vendor.received)) == (True, 1)
 
 
 async def test_an_interceptor_sees_a_test_before_it_is_resolved(admin: AdminGateway) -> None:
@@ -152,7 +152,7 @@ async def test_a_model_that_does_not_answer_times_out(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_tests, "LIMIT", 0.05)
-    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=5)
+    admin.vendor.written["/chat/completions"] = MockResponse((REPLY,), delay=5)
     await admin.connect()
 
     answer = await admin.call("POST", PATH, {"model": "ac/large"})
@@ -181,15 +181,15 @@ async def test_a_test_is_pinned_to_an_account(admin: AdminGateway) -> None:
     answer = await admin.call("POST", PATH, {"model": "ac/large", "connectionId": second["id"]})
 
     assert answer["ok"] is True
-    assert len(admin.vendor.asked) == 1
+    assert len(admin.vendor.received) == 1
 
 
 @pytest.mark.parametrize("path", [PATH, BATCH])
 async def test_a_pin_must_be_an_account_in_use(admin: AdminGateway, path: str) -> None:
     row = await admin.connect()
     await admin.call("PUT", f"/api/providers/{row['id']}", {"isActive": False})
-    asked = {"model": "ac/large"}
-    body = {"models": [asked]} if path == BATCH else asked
+    received = {"model": "ac/large"}
+    body = {"models": [received]} if path == BATCH else received
 
     gone = await admin.call("POST", path, {**body, "connectionId": "x"}, status=404)
     off = await admin.call("POST", path, {**body, "connectionId": row["id"]}, status=400)
@@ -244,7 +244,7 @@ async def test_the_others_are_skipped_when_the_first_is_refused(
     admin: AdminGateway, status: int
 ) -> None:
     await admin.connect()
-    admin.vendor.said["/chat/completions"] = refused(status, "Go away")
+    admin.vendor.written["/chat/completions"] = refused(status, "Go away")
 
     found = await events(admin, {"models": [{"model": "ac/large"}] * 3})
 
@@ -254,7 +254,7 @@ async def test_the_others_are_skipped_when_the_first_is_refused(
         "Skipped: provider unavailable",
         None,
     ]
-    assert len(admin.vendor.asked) == 1
+    assert len(admin.vendor.received) == 1
 
 
 async def test_the_others_are_skipped_when_the_vendor_is_unreachable(admin: AdminGateway) -> None:
@@ -270,7 +270,7 @@ async def test_the_others_are_skipped_when_the_first_times_out(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_tests, "LIMIT", 0.05)
-    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=5)
+    admin.vendor.written["/chat/completions"] = MockResponse((REPLY,), delay=5)
     await admin.connect()
 
     found = await events(admin, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
@@ -282,9 +282,9 @@ async def test_the_others_are_skipped_when_the_first_times_out(
 async def test_the_others_are_tested_when_only_the_first_model_is_bad(admin: AdminGateway) -> None:
     await admin.connect()
 
-    def one_is_bad(asked: Asked) -> Said:
-        bad = asked.json()["model"] == "large"
-        return refused(404, "No such model") if bad else Said((REPLY,))
+    def one_is_bad(received: ReceivedRequest) -> MockResponse:
+        bad = received.json()["model"] == "large"
+        return refused(404, "No such model") if bad else MockResponse((REPLY,))
 
     admin.vendor.script = one_is_bad
 
@@ -295,7 +295,7 @@ async def test_the_others_are_tested_when_only_the_first_model_is_bad(admin: Adm
 
 async def test_ten_models_are_tested_at_a_time_and_the_first_alone(admin: AdminGateway) -> None:
     admin.vendor.key = None
-    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.02)
+    admin.vendor.written["/chat/completions"] = MockResponse((REPLY,), delay=0.02)
     models = [{"model": f"local/{number}"} for number in range(31)]
 
     found = await events(admin, {"models": models})
@@ -303,7 +303,7 @@ async def test_ten_models_are_tested_at_a_time_and_the_first_alone(admin: AdminG
     assert len(found) == 32
     assert all(row["ok"] for row in found[:-1])
     assert 2 <= admin.core.network.counts().open <= 10
-    assert admin.vendor.asked[0].json()["model"] == "0"
+    assert admin.vendor.received[0].json()["model"] == "0"
 
 
 @pytest.mark.parametrize(
@@ -326,13 +326,13 @@ async def test_an_invalid_batch_is_refused_before_it_begins(
 async def test_a_client_that_leaves_takes_its_batch_along(admin: AdminGateway) -> None:
     """Straight ASGI, for a client that hangs up in the middle."""
     admin.vendor.key = None
-    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.05)
+    admin.vendor.written["/chat/completions"] = MockResponse((REPLY,), delay=0.05)
     body = msgspec.json.encode({"models": [{"model": f"local/{n}"} for n in range(100)]})
     begun = asyncio.Event()
-    asked = iter([{"type": "http.request", "body": body}])
+    received = iter([{"type": "http.request", "body": body}])
 
     async def receive() -> dict[str, Any]:
-        for message in asked:
+        for message in received:
             return message
         await begun.wait()
         return {"type": "http.disconnect"}
@@ -359,7 +359,7 @@ async def test_a_client_that_leaves_takes_its_batch_along(admin: AdminGateway) -
     async with asyncio.timeout(5):
         await admin.gateway.app(scope, receive, send)
 
-    assert len(admin.vendor.asked) < 30
+    assert len(admin.vendor.received) < 30
     names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
     assert not any(name.startswith("_side_by_side") for name in names)
 

@@ -197,7 +197,7 @@ async def test_a_change_is_repeated_in_the_nodes_accounts_and_in_routing(
         "nodeName": "New",
     }
     assert (await admin.chat("fresh/m")).status_code == 200
-    assert admin.vendor.asked[-1].target == "/v2/chat/completions"
+    assert admin.vendor.received[-1].target == "/v2/chat/completions"
     assert (await admin.chat("mine/m")).status_code == 404
 
 

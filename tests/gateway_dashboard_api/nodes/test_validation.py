@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import KEY, REPLY, AdminGateway, refused
-from fake_vendor import Said
+from fake_vendor import MockResponse
 
 from gateway_dashboard_api.nodes import routes as nodes
 
@@ -44,7 +44,7 @@ async def test_a_named_model_is_called_where_the_list_proves_nothing(admin: Admi
 
 
 async def test_an_endpoint_without_a_list_requires_a_model(admin: AdminGateway) -> None:
-    admin.vendor.said["/models"] = refused(404, "No such path")
+    admin.vendor.written["/models"] = refused(404, "No such path")
 
     without = await validated(admin)
     named = await validated(admin, modelId="large")
@@ -60,41 +60,41 @@ async def test_a_wrong_key_is_reported_without_being_repeated(admin: AdminGatewa
 
 
 async def test_a_messages_style_endpoint_is_called_in_its_own_format(admin: AdminGateway) -> None:
-    admin.vendor.said["/models"] = Said((b'{"data":[{"id":"a"}]}',))
+    admin.vendor.written["/models"] = MockResponse((b'{"data":[{"id":"a"}]}',))
 
     answer = await validated(
         admin, type="claude-compatible", baseUrl=f"{admin.vendor.url}/v1/messages"
     )
 
-    asked = admin.vendor.asked[0]
+    received = admin.vendor.received[0]
     assert answer["method"] == "models"
-    assert (asked.target, asked.headers["x-api-key"]) == ("/v1/models", KEY)
-    assert "anthropic-version" in asked.headers
+    assert (received.target, received.headers["x-api-key"]) == ("/v1/models", KEY)
+    assert "anthropic-version" in received.headers
 
 
 async def test_an_embedding_endpoint_reports_its_dimensions(admin: AdminGateway) -> None:
-    admin.vendor.said["/embeddings"] = Said((VECTOR,))
+    admin.vendor.written["/embeddings"] = MockResponse((VECTOR,))
 
     answer = await validated(admin, type="custom-embedding", modelId="e")
 
     assert answer == {"valid": True, "error": None, "method": "embeddings", "dimensions": 3}
-    assert admin.vendor.asked[0].json() == {"model": "e", "input": "hi"}
+    assert admin.vendor.received[0].json() == {"model": "e", "input": "hi"}
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("written", "error"),
     [
         (refused(401, f"No: Bearer {KEY}"), "No: Bearer ***"),
-        (Said((b"<html>",), 500), "The provider answered 500"),
-        (Said((b'{"error":"odd"}',), 400), "odd"),
-        (Said((REPLY,)), "The provider's answer holds no embedding"),
-        (Said((b"[]",)), "The provider's answer holds no embedding"),
+        (MockResponse((b"<html>",), 500), "The provider answered 500"),
+        (MockResponse((b'{"error":"odd"}',), 400), "odd"),
+        (MockResponse((REPLY,)), "The provider's answer holds no embedding"),
+        (MockResponse((b"[]",)), "The provider's answer holds no embedding"),
     ],
 )
 async def test_an_embedding_endpoint_without_an_embedding_is_invalid(
-    admin: AdminGateway, said: Said, error: str
+    admin: AdminGateway, written: MockResponse, error: str
 ) -> None:
-    admin.vendor.said["/embeddings"] = said
+    admin.vendor.written["/embeddings"] = written
 
     answer = await validated(admin, type="custom-embedding", modelId="e")
 
@@ -104,13 +104,13 @@ async def test_an_embedding_endpoint_without_an_embedding_is_invalid(
 async def test_an_embedding_endpoint_requires_a_model(admin: AdminGateway) -> None:
     answer = await validated(admin, type="custom-embedding")
 
-    assert (answer["valid"], admin.vendor.asked) == (False, [])
+    assert (answer["valid"], admin.vendor.received) == (False, [])
 
 
 @pytest.mark.parametrize(
-    ("said", "valid"),
+    ("written", "valid"),
     [
-        (Said((b'{"answers":{}}',)), True),
+        (MockResponse((b'{"answers":{}}',)), True),
         (refused(400, "Missing required field: questions"), True),
         (refused(401, "Unauthorized"), False),
         (refused(503, "Down"), False),
@@ -118,19 +118,19 @@ async def test_an_embedding_endpoint_requires_a_model(admin: AdminGateway) -> No
 )
 @pytest.mark.parametrize("base", ["/v1", "/v1/systemone"])
 async def test_a_decision_endpoint_gets_a_question(
-    admin: AdminGateway, said: Said, valid: bool, base: str
+    admin: AdminGateway, written: MockResponse, valid: bool, base: str
 ) -> None:
-    admin.vendor.said["/v1/systemone"] = said
+    admin.vendor.written["/v1/systemone"] = written
     url = admin.vendor.url + base
 
     answer = await validated(admin, type="custom-systemone", baseUrl=url, apiKey="", modelId="j")
 
     assert answer["valid"] is valid
-    assert [asked.target for asked in admin.vendor.asked] == ["/v1/systemone"]
+    assert [received.target for received in admin.vendor.received] == ["/v1/systemone"]
 
 
 async def test_a_local_server_is_tried_without_a_key(admin: AdminGateway) -> None:
-    admin.vendor.said["/api/tags"] = Said((b'{"models":[{"name":"llama"}]}',))
+    admin.vendor.written["/api/tags"] = MockResponse((b'{"models":[{"name":"llama"}]}',))
 
     answer = await validated(admin, type="ollama-compatible", baseUrl=admin.vendor.url, apiKey=None)
 
@@ -141,7 +141,7 @@ async def test_an_endpoint_that_does_not_answer_times_out(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nodes, "LIMIT", 0.05)
-    admin.vendor.said["/models"] = Said((b"[]",), delay=5)
+    admin.vendor.written["/models"] = MockResponse((b"[]",), delay=5)
 
     answer = await validated(admin)
 
@@ -168,7 +168,7 @@ async def test_what_cannot_be_tried_is_refused(
 
 
 async def test_a_saved_embedding_node_is_tried_with_its_accounts_model(admin: AdminGateway) -> None:
-    admin.vendor.said["/embeddings"] = Said((VECTOR,))
+    admin.vendor.written["/embeddings"] = MockResponse((VECTOR,))
     node = {
         "name": "E",
         "prefix": "e",
@@ -181,5 +181,5 @@ async def test_a_saved_embedding_node_is_tried_with_its_accounts_model(admin: Ad
     answer = await admin.call("POST", f"/api/providers/{row['id']}/test")
 
     assert answer["valid"] is True
-    assert admin.vendor.asked[0].json()["model"] == "vec"
-    assert admin.vendor.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert admin.vendor.received[0].json()["model"] == "vec"
+    assert admin.vendor.received[0].headers["authorization"] == f"Bearer {KEY}"

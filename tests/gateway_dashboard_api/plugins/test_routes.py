@@ -36,9 +36,9 @@ async def test_one_plugin_is_shown_whole(admin: AdminGateway) -> None:
 
 async def test_an_unknown_plugin_is_told_with_the_nearest(admin: AdminGateway) -> None:
     for method, path in (("GET", f"{PATH}/vendor"), ("POST", f"{PATH}/vendor/disable")):
-        told = await admin.call(method, path, status=404)
+        reported = await admin.call(method, path, status=404)
 
-        assert told["error"] == "There is no plugin 'vendor'. Did you mean vendors?"
+        assert reported["error"] == "There is no plugin 'vendor'. Did you mean vendors?"
 
 
 async def test_a_switch_counts_from_the_next_start_and_is_noted(
@@ -87,9 +87,9 @@ async def test_a_damaged_file_of_switches_is_told(admin: AdminGateway) -> None:
         *(("GET", PATH), ("GET", f"{PATH}/vendors")),
         ("POST", f"{PATH}/vendors/disable"),
     ):
-        told = await admin.call(method, path, status=409)
+        reported = await admin.call(method, path, status=409)
 
-        assert "disabled.json cannot be read" in told["error"]
+        assert "disabled.json cannot be read" in reported["error"]
 
 
 async def test_a_key_may_look_but_not_switch(admin: AdminGateway) -> None:

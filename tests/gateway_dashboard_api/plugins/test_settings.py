@@ -10,13 +10,14 @@ import pytest
 from admin_gateway import AdminGateway, client_of, opened
 from caller_kinds import SECRET, with_key, with_session, without_credentials
 from msgspec import Meta, Struct
+from own_stores import own_stores
 
+from gateway_administration.stores.audit import AuditRow
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.http.operations import Guarded
 from gateway_core.plugins.setting_fields import MASK
-from gateway_core.storage.stores.audit import AuditRow
 from gateway_dashboard_api import plugin as dashboard
 from gateway_dashboard_api.plugins.settings import PluginSettingsShape
 
@@ -80,7 +81,7 @@ def current(gateway: Gateway, name: str = "acme") -> object:
 
 
 async def audited(admin: AdminGateway) -> tuple[AuditRow, ...]:
-    return (await admin.core.stores.audit.page())[0]
+    return (await own_stores(admin.core).audit.page())[0]
 
 
 async def test_the_defaults_are_shown_with_what_is_known_of_each(admin: AdminGateway) -> None:

@@ -8,7 +8,7 @@ import pytest
 from admin_gateway import KEY, AdminGateway
 from caller_kinds import with_key, without_credentials
 from collaborators import replace_collaborator
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from real_proxy import VENDOR, RealProxy, real_proxy
 
 from gateway_core.config.environment import Environment
@@ -260,7 +260,7 @@ async def test_the_general_proxy_and_an_accounts_own_are_used_too(
 async def test_a_test_asks_for_the_page_and_remembers(
     admin: AdminGateway, proxy: RealProxy
 ) -> None:
-    admin.vendor.script = lambda asked: Said((b"page",), status=204)
+    admin.vendor.script = lambda received: MockResponse((b"page",), status=204)
     pool = await new_pool(admin, proxyUrl=proxy.url, isActive=False)
     replace_collaborator(admin.core, "environment", _with_page(admin))
 

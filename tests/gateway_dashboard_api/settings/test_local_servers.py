@@ -8,7 +8,7 @@ import pytest
 from admin_gateway import AdminGateway
 from caller_kinds import SECRET, with_key, with_session, without_credentials
 from collaborators import replace_collaborator
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from real_proxy import real_proxy
 
 from gateway_core.storage.stores.connection import Connection
@@ -87,7 +87,7 @@ async def test_an_account_that_is_off_is_switched_on_where_the_server_answers(
 
 
 async def test_a_server_that_is_not_there_changes_nothing(session: AdminGateway) -> None:
-    session.vendor.script = lambda asked: Said((b"no",), status=503)
+    session.vendor.script = lambda received: MockResponse((b"no",), status=503)
 
     ran = await session.call("POST", CONFIGURE, {})
 
@@ -114,7 +114,7 @@ async def test_looking_for_servers_requires_a_session(
 
 
 async def test_a_crawler_is_found_where_the_settings_say(session: AdminGateway) -> None:
-    session.vendor.script = lambda asked: Said((b"SCRAPERS-JS: Hello, world!",))
+    session.vendor.script = lambda received: MockResponse((b"SCRAPERS-JS: Hello, world!",))
     await session.call("PATCH", "/api/settings", {"firecrawlBaseUrl": f"{session.vendor.url}/"})
 
     found = await session.call("POST", DETECT, {})
@@ -145,7 +145,7 @@ async def test_a_crawler_that_is_not_there_is_not_found(session: AdminGateway) -
 
 def serve_page(admin: AdminGateway) -> None:
     """Let the page that proxies are tried with be the vendor's."""
-    admin.vendor.script = lambda asked: Said((b"page",))
+    admin.vendor.script = lambda received: MockResponse((b"page",))
     page = f"http://page.test:{admin.vendor.port}/"
     replace_collaborator(
         admin.core,
@@ -183,7 +183,7 @@ async def test_the_stored_proxy_is_tested_by_default(admin: AdminGateway) -> Non
 
 async def test_a_page_that_is_not_good_counts_against_the_proxy(admin: AdminGateway) -> None:
     serve_page(admin)
-    admin.vendor.script = lambda asked: Said((b"no",), status=503)
+    admin.vendor.script = lambda received: MockResponse((b"no",), status=503)
     async with real_proxy() as proxy:
         tried = await admin.call("POST", PROXY, {"proxyUrl": proxy.url})
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from admin_gateway import AdminGateway
 from caller_kinds import SECRET, with_key, with_session, without_credentials
+from own_stores import own_stores
 
 from gateway_core.config.settings import traits
 
@@ -279,7 +280,7 @@ async def test_every_change_is_audited_with_old_and_new_values(admin: AdminGatew
     await admin.call("PATCH", PATH, {"cavemanEnabled": True})
     await admin.call("PATCH", PATH, {"requireLogin": False, "oidcClientSecret": "canary"})
 
-    rows, total = await admin.core.stores.audit.page()
+    rows, total = await own_stores(admin.core).audit.page()
 
     assert total == 2
     assert {(row.action, row.actor) for row in rows} == {("settings.change", "cli")}
@@ -294,7 +295,7 @@ async def test_the_settings_do_not_grow_for_ever(admin: AdminGateway) -> None:
     half = "x" * 600_000
 
     await admin.call("PATCH", "/api/settings", {"one": half})
-    told = await admin.call("PATCH", "/api/settings", {"two": half}, status=400)
+    reported = await admin.call("PATCH", "/api/settings", {"two": half}, status=400)
 
-    assert "at most" in told["error"]
+    assert "at most" in reported["error"]
     assert "two" not in await admin.call("GET", "/api/settings")

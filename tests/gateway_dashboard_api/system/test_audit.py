@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from admin_gateway import KEY, AdminGateway
 
+from gateway_administration.stores.audit import AuditRow
 from gateway_core.storage.moments import iso
-from gateway_core.storage.stores.audit import AuditRow
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/audit"

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from admin_gateway import AdminGateway
 from caller_kinds import SECRET, with_key, with_session, without_credentials
+from own_stores import own_stores
 
-from gateway_core.storage.stores.audit import AuditFilter
+from gateway_administration.stores.audit import AuditFilter
 
 pytestmark = pytest.mark.anyio
 STOP = {"authorization": "Bearer stop-canary"}
@@ -34,12 +35,12 @@ async def test_probes_need_no_credential(admin: AdminGateway) -> None:
     async with without_credentials(admin, "192.0.2.1") as here:
         assert await here.call("GET", "/api/livez") == {"ok": True}
         begun = await here.client.get("/api/init")
-        told = await here.call("GET", "/api/version")
+        reported = await here.call("GET", "/api/version")
 
     assert (begun.status_code, begun.text) == (200, "Initialized")
     assert begun.headers["content-type"].startswith("text/plain")
-    assert told["currentVersion"] == told["latestVersion"] != ""
-    assert told["hasUpdate"] is False
+    assert reported["currentVersion"] == reported["latestVersion"] != ""
+    assert reported["hasUpdate"] is False
 
 
 async def test_the_locale_is_kept_in_a_cookie(admin: AdminGateway) -> None:
@@ -67,7 +68,7 @@ async def test_the_secret_permits_stopping_the_gateway(
     async with asyncio.timeout(5):
         await stopped.wait()
 
-    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="process.stop"))
+    rows, _ = await own_stores(admin.core).audit.page(AuditFilter(action="process.stop"))
     assert answer == {"success": True, "message": "Shutting down"}
     assert len(rows) == 1
 

@@ -11,7 +11,7 @@ from admin_gateway import KEY, AdminGateway, opened, refused
 from caller_kinds import with_key
 
 from gateway_dashboard_api.admin_context import AdminContext
-from gateway_dashboard_api.translator.console import Console, console_of
+from gateway_dashboard_api.log.console import Console, console_of
 from gateway_dashboard_api.translator.logs import events
 
 pytestmark = pytest.mark.anyio
@@ -28,9 +28,9 @@ def variables() -> dict[str, str]:
 
 
 async def test_the_formats_are_shown(admin: AdminGateway) -> None:
-    told = await admin.call("POST", f"{PATH}/translate", {"step": 1, **ASKED})
+    reported = await admin.call("POST", f"{PATH}/translate", {"step": 1, **ASKED})
 
-    assert told == {
+    assert reported == {
         "success": True,
         "result": {
             "provider": "acme",
@@ -48,11 +48,11 @@ async def test_a_body_is_shown_as_the_vendor_would_get_it(admin: AdminGateway) -
         "system": "Be brief",
         "messages": [{"role": "user", "content": "Hello"}],
     }
-    asked = {"step": 2, "sourceFormat": "claude", "body": messages}
+    received = {"step": 2, "sourceFormat": "claude", "body": messages}
 
-    told = await admin.call("POST", f"{PATH}/translate", asked)
+    reported = await admin.call("POST", f"{PATH}/translate", received)
 
-    body = told["result"]["body"]
+    body = reported["result"]["body"]
     assert body["model"] == "large"
     assert [each["role"] for each in body["messages"]] == ["system", "user"]
     assert admin.vendor.calls() == []
@@ -61,11 +61,11 @@ async def test_a_body_is_shown_as_the_vendor_would_get_it(admin: AdminGateway) -
 async def test_a_whole_request_is_shown_without_its_secret(admin: AdminGateway) -> None:
     await admin.connect()
 
-    told = (await admin.call("POST", f"{PATH}/translate", {"step": 3, **ASKED}))["result"]
+    reported = (await admin.call("POST", f"{PATH}/translate", {"step": 3, **ASKED}))["result"]
 
-    assert told["url"] == f"{admin.vendor.url}/v1/chat/completions"
-    assert told["headers"]["authorization"] == "Bearer ***"
-    assert told["body"]["messages"] == BODY["messages"]
+    assert reported["url"] == f"{admin.vendor.url}/v1/chat/completions"
+    assert reported["headers"]["authorization"] == "Bearer ***"
+    assert reported["body"]["messages"] == BODY["messages"]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ async def test_a_request_is_sent_and_the_answer_comes_as_it_is(admin: AdminGatew
 
 async def test_a_vendors_refusal_is_shown_without_the_key(admin: AdminGateway) -> None:
     await admin.connect()
-    admin.vendor.said = {"/chat/completions": refused(401, f"Bad key {KEY}")}
+    admin.vendor.written = {"/chat/completions": refused(401, f"Bad key {KEY}")}
 
     answer = await admin.client.post(f"{PATH}/send", json=ASKED)
 
@@ -219,7 +219,7 @@ async def test_a_key_cannot_debug(admin: AdminGateway) -> None:
 
 
 async def test_the_log_is_left_alone_afterwards(tmp_path: Path, variables: dict[str, str]) -> None:
-    handlers = logging.getLogger("gateway_core").handlers
+    handlers = logging.getLogger().handlers
 
     async with opened(tmp_path, variables):
         during = [each for each in handlers if isinstance(each, Console)]

@@ -6,12 +6,13 @@ import pytest
 from admin_gateway import AdminGateway
 from caller_kinds import with_key, without_credentials
 from ledger_rows import HOUR, keep, row
+from own_stores import own_stores
 
+from gateway_administration.stores.audit import AuditFilter
 from gateway_core.storage.errors import StorageUnavailable
-from gateway_core.storage.stores.audit import AuditFilter
 from gateway_core.storage.stores.usage import UsageRow
-from gateway_core.storage.stores.usage_reports import UsageReports, Which
 from gateway_dashboard_api.usage import export as logs_export
+from gateway_dashboard_api.usage.ledger.reports import UsageReports, Which
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/logs/export"
@@ -94,7 +95,7 @@ async def test_numbers_out_of_range_are_refused(admin: AdminGateway, query: dict
 async def test_an_export_is_written_down_first(admin: AdminGateway) -> None:
     await admin.call("GET", PATH, params={"limit": 7})
 
-    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="logs.export"))
+    rows, _ = await own_stores(admin.core).audit.page(AuditFilter(action="logs.export"))
     assert [one.detail for one in rows] == [{"hours": 24, "limit": 7}]
 
 

@@ -9,6 +9,7 @@ from caller_kinds import with_key
 from ledger_rows import DAY, NOW, keep, row
 
 from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.usage import FailedAttempt
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/usage/history"
@@ -53,6 +54,32 @@ async def test_a_row_shows_everything_except_the_keys_text(admin: AdminGateway) 
         "reasoning": 2,
         "estimated": False,
     }
+
+
+async def test_failed_attempts_are_shown_with_the_names_of_their_accounts(
+    admin: AdminGateway,
+) -> None:
+    account = await admin.connect()
+    failures = (
+        FailedAttempt("acme", "large", 120, 429, account["id"], "rate_limit_exceeded", "slow"),
+        FailedAttempt("other", "small", 400, 504),
+    )
+    await keep(admin, row(attempts=3, failures=failures))
+
+    (shown,) = (await admin.call("GET", PATH))["rows"]
+
+    one, two = shown["failures"]
+    assert one == {
+        "provider": "acme",
+        "model": "large",
+        "connectionId": account["id"],
+        "accountName": "main",
+        "status": 429,
+        "errorCode": "rate_limit_exceeded",
+        "error": "slow",
+        "endedMs": 120,
+    }
+    assert (two["accountName"], two["errorCode"], two["endedMs"]) == (None, None, 400)
 
 
 async def test_a_cost_that_is_not_known_is_marked(admin: AdminGateway) -> None:

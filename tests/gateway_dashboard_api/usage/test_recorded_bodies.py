@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from admin_gateway import KEY, AdminGateway, refused
-from fake_vendor import Said
+from fake_vendor import MockResponse
+from own_stores import own_stores
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/usage/request-details"
@@ -44,7 +45,7 @@ async def test_a_whole_answer_is_kept_on_both_sides(admin: AdminGateway) -> None
 
 
 async def test_a_stream_is_kept_as_its_text(admin: AdminGateway) -> None:
-    admin.vendor.said["/chat/completions"] = Said(
+    admin.vendor.written["/chat/completions"] = MockResponse(
         (STREAM[:40], STREAM[40:]), content_type="text/event-stream"
     )
     async with listening(admin):
@@ -58,7 +59,7 @@ async def test_a_stream_is_kept_as_its_text(admin: AdminGateway) -> None:
 
 
 async def test_a_refusal_is_kept_without_the_key_it_repeats(admin: AdminGateway) -> None:
-    admin.vendor.said["/chat/completions"] = refused(400, f"No: {KEY}")
+    admin.vendor.written["/chat/completions"] = refused(400, f"No: {KEY}")
     async with listening(admin):
         await admin.chat("acme/large")
 
@@ -83,4 +84,4 @@ async def test_it_can_be_turned_off_again(admin: AdminGateway) -> None:
         await admin.call("PATCH", "/api/settings", {"enableObservability": None})
         await admin.chat("acme/large")
 
-    assert await admin.core.stores.request_details.count() == 0
+    assert await own_stores(admin.core).request_details.count() == 0

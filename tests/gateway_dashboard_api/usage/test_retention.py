@@ -9,9 +9,10 @@ from admin_gateway import AdminGateway, opened
 from caller_kinds import with_key, without_credentials
 from collaborators import replace_collaborator
 from ledger_rows import DAY, NOW, keep, row
+from own_stores import own_stores
 
+from gateway_administration.stores.audit import AuditFilter
 from gateway_core.storage.moments import iso
-from gateway_core.storage.stores.audit import AuditFilter
 from gateway_core.storage.stores.request_details import RequestDetail
 from gateway_dashboard_api.usage.retention_runs import run_if_due
 
@@ -54,7 +55,7 @@ async def test_what_is_older_goes_and_the_run_is_remembered(admin: AdminGateway)
     }
     assert await left(admin) == 2
     assert (await admin.call("GET", PATH))["lastRun"] == answer
-    rows, _ = await admin.core.stores.audit.page(AuditFilter(action="retention.run"))
+    rows, _ = await own_stores(admin.core).audit.page(AuditFilter(action="retention.run"))
     assert [one.detail for one in rows] == [{"days": 7}]
 
 

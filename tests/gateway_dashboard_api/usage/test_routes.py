@@ -11,13 +11,14 @@ from collaborators import replace_collaborator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from ledger_rows import DAY, HOUR, NOW, keep, row, total
+from own_stores import own_stores
 
+from gateway_administration.stores.audit import AuditFilter
+from gateway_administration.stores.keys import KeyChange
 from gateway_core import Target
 from gateway_core.metering.in_flight import InFlight
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.storage.moments import iso
-from gateway_core.storage.stores.audit import AuditFilter
-from gateway_core.storage.stores.keys import KeyChange
 from gateway_core.storage.stores.usage import UsageRecord
 
 pytestmark = pytest.mark.anyio
@@ -91,7 +92,7 @@ async def test_a_call_is_shown_in_every_part(admin: AdminGateway) -> None:
 async def test_a_key_is_shown_by_its_name_and_a_mask(admin: AdminGateway) -> None:
     mint = admin.core.identity.keys.mint
     text = mint.new()
-    key = await admin.core.stores.keys.create(
+    key = await own_stores(admin.core).keys.create(
         text, mint.digest(text).hex(), mint.machine_id, KeyChange(name="laptop")
     )
     await keep(admin, row(api_key_id=key.id), row(api_key_id="gone"), row())
@@ -294,7 +295,7 @@ async def test_a_reset_deletes_only_the_period(admin: AdminGateway) -> None:
 
     assert answer == {"success": True, "deleted": 2, "deletedDetails": 0}
     assert (await admin.call("GET", STATS, params={"period": "all"}))["totalRequests"] == 2
-    audited, _ = await admin.core.stores.audit.page(AuditFilter(action="usage.reset"))
+    audited, _ = await own_stores(admin.core).audit.page(AuditFilter(action="usage.reset"))
     assert [one.target for one in audited] == ["today"]
 
 

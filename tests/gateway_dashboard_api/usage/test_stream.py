@@ -19,9 +19,9 @@ from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.metering.in_flight import InFlight
 from gateway_core.metering.request_record import RequestRecord
 from gateway_core.storage.errors import StorageUnavailable
-from gateway_core.storage.stores.usage_reports import UsageReports
 from gateway_dashboard_api.admin_context import AdminContext
 from gateway_dashboard_api.usage.feeds import PING, Feeds
+from gateway_dashboard_api.usage.ledger.reports import UsageReports
 
 pytestmark = pytest.mark.anyio
 OFTEN = 0.001
@@ -192,14 +192,14 @@ async def test_a_gateway_that_stops_ends_the_streams(
 def test_a_client_may_leave(tmp_path: Path) -> None:
     with serve_gateway(tmp_path, {}) as here:
         headers = {CLI_HEADER: here.gateway.core.identity.cli_token}
-        with httpx2.stream("GET", f"{here.url}/api/usage/stream", headers=headers) as told:
-            first = next(told.iter_lines())
+        with httpx2.stream("GET", f"{here.url}/api/usage/stream", headers=headers) as reported:
+            first = next(reported.iter_lines())
         for _ in range(200):
             if not here.do(is_looking()):
                 break
             time.sleep(0.02)
 
-        assert told.headers["content-type"].startswith("text/event-stream")
+        assert reported.headers["content-type"].startswith("text/event-stream")
         assert first.startswith("data: {")
         assert not here.do(is_looking())
 

@@ -1,9 +1,12 @@
 """The mock vendor's answers are read as what was meant, by readers that share nothing with it."""
 
+import json
+
 import plain_readers
 import pytest
 from gateway_kit.installed_formats import build_registry, format_plugins
 from gateway_kit.mock_vendor import CONTENTS, DIALECTS, MockAnswer
+from gateway_kit.mock_vendor.answer import unescape
 from gateway_kit.mock_vendor.format_dialect import dialect_from_format
 
 REGISTRY = build_registry(format_plugins())
@@ -48,3 +51,19 @@ def test_only_a_format_with_a_place_for_thinking_is_asked_to_think(wire: str, th
 
     assert dialect is not None
     assert dialect.thinks is thinks
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", 'a "b" \\ \n', "é", "\\u00e9", "😀", "\\😀\\", "\x7f\u2028", '{"a":"é"}']
+)
+def test_escapes_are_sent_as_characters(text: str) -> None:
+    nested = json.dumps({"outer": json.dumps(text), "text": text}).encode()
+
+    sent = unescape(nested)
+
+    assert json.loads(sent) == json.loads(nested)
+    assert all(char in sent.decode() for char in text if not char.isascii())
+
+
+def test_half_of_a_character_stays_an_escape() -> None:
+    assert unescape(rb'"\ud83d" \ude00 \\ud83d\ude00') == rb'"\ud83d" \ude00 \\ud83d\ude00'

@@ -85,17 +85,19 @@ async def test_a_body_that_is_a_broken_object_is_refused(body: bytes) -> None:
 )
 async def test_what_is_no_request_ends_the_connection_and_nothing_else(sent: bytes) -> None:
     troubles: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda loop, told: troubles.append(told))
+    asyncio.get_running_loop().set_exception_handler(
+        lambda loop, reported: troubles.append(reported)
+    )
     vendor = MockVendor(DialectScript())
     await vendor.open()
     reader, writer = await asyncio.open_connection("127.0.0.1", vendor.port)
 
     writer.write(sent)
-    said = await reader.read()
+    written = await reader.read()
 
     writer.close()
     await vendor.aclose()
-    assert (said, troubles) == (b"", [])
+    assert (written, troubles) == (b"", [])
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -153,19 +155,19 @@ def command(*arguments: str) -> Any:
 
 
 def test_the_menu_names_every_fault() -> None:
-    said = command("--menu").output
+    written = command("--menu").output
 
-    assert all(f"  {name} " in said for name in MENU)
+    assert all(f"  {name} " in written for name in MENU)
 
 
 @pytest.mark.parametrize(
     "wrong", [("--fault", "flood"), ("--fault", "cut:x"), ("--format", "morse"), ("--says", "no")]
 )
 def test_a_wrong_word_is_refused_before_serving(wrong: tuple[str, str]) -> None:
-    said = command(*wrong)
+    written = command(*wrong)
 
-    assert said.exit_code == 2
-    assert wrong[1].partition(":")[0] in said.output
+    assert written.exit_code == 2
+    assert wrong[1].partition(":")[0] in written.output
 
 
 def test_the_page_on_conformance_has_the_whole_menu() -> None:

@@ -31,7 +31,7 @@ def _served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, 
 def here(_served: tuple[Served, ChatScript, Path]) -> Iterator[BatchGateway]:
     served, script, folder = _served
     script.refusals, script.held = {}, set()
-    script.said.clear()
+    script.written.clear()
     with ExitStack() as stack:
         found = BatchGateway(served, script, folder, stack)
         yield found

@@ -35,8 +35,8 @@ def wait_for(reached: Callable[[], bool]) -> None:
 def message_rows(count: int, size: int = 1) -> dict[str, object]:
     text = "x" * size
     params = {"model": "v-openai/m", "max_tokens": 9}
-    asked = {**params, "messages": [{"role": "user", "content": text}]}
-    return {"requests": [{"custom_id": f"{n}", "params": asked} for n in range(count)]}
+    received = {**params, "messages": [{"role": "user", "content": text}]}
+    return {"requests": [{"custom_id": f"{n}", "params": received} for n in range(count)]}
 
 
 BODIES = {
@@ -104,7 +104,7 @@ INPUTS = {
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_an_input_that_is_not_rows_is_refused_whole(here: BatchGateway, name: str) -> None:
-    before, said = len(folders(here)), here.script.total
+    before, written = len(folders(here)), here.script.total
 
     refused = here.client.try_create(INPUTS[name])
 
@@ -114,7 +114,7 @@ def test_an_input_that_is_not_rows_is_refused_whole(here: BatchGateway, name: st
     assert len(error["message"]) < 1000
     assert 1 <= len(error["details"]) <= 100
     assert len(folders(here)) == before
-    assert here.script.total == said
+    assert here.script.total == written
 
 
 def test_a_hundred_thousand_bad_lines_are_a_short_answer(here: BatchGateway) -> None:
@@ -189,9 +189,9 @@ TARGETS = (
 @pytest.mark.parametrize("path", [BATCHES, MESSAGES])
 def test_no_path_leads_out_of_the_batches(here: BatchGateway, path: str, target: str) -> None:
     for method, rest in (("GET", ""), ("POST", "/cancel"), ("GET", "/results"), ("HEAD", "")):
-        asked = f"{method} {path}/{target}{rest} HTTP/1.1\r\n".encode() + HOST
+        received = f"{method} {path}/{target}{rest} HTTP/1.1\r\n".encode() + HOST
         answer = send_and_read(
-            here.served.url, asked + b"connection: close\r\ncontent-length: 0\r\n\r\n"
+            here.served.url, received + b"connection: close\r\ncontent-length: 0\r\n\r\n"
         )
         assert 400 <= answer.status < 500, (method, rest)
 

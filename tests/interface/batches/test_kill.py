@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from batch_clients import BatchClient, reply, row
 from custom_node import add_node
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_process import Running, start, vendor
 
 ROWS = 120
@@ -24,25 +24,25 @@ class Counting:
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
-        self.asked = Counter[str]()
+        self.received = Counter[str]()
         self.is_due = threading.Event()
         self._due = 0
 
     def wait_for(self, more: int) -> None:
         """Until so many more requests have come, or a moment has passed without one."""
         self.is_due.clear()
-        self._due = self.asked.total() + more
+        self._due = self.received.total() + more
         self.is_due.wait(2)
 
-    def __call__(self, asked: Asked) -> Said:
-        if asked.method == "GET":
-            return Said((b'{"object":"list","data":[]}',))
-        said = reply(asked)
-        self.asked[asked.json()["messages"][-1]["content"]] += 1
-        if self.asked.total() >= self._due:
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        if received.method == "GET":
+            return MockResponse((b'{"object":"list","data":[]}',))
+        written = reply(received)
+        self.received[received.json()["messages"][-1]["content"]] += 1
+        if self.received.total() >= self._due:
             self.is_due.set()
-        said.delay = self._chance.uniform(0.0, 0.03)
-        return said
+        written.delay = self._chance.uniform(0.0, 0.03)
+        return written
 
 
 @pytest.mark.timeout(180)
@@ -51,9 +51,9 @@ def test_every_row_is_settled_once_however_often_the_gateway_is_killed(
     tmp_path: Path, seed: int
 ) -> None:
     chance, counting = random.Random(seed), Counting(seed)
-    with vendor(counting) as asked:
+    with vendor(counting) as received:
         here = start(tmp_path, **SETTINGS)
-        add_node(here, tmp_path, asked)
+        add_node(here, tmp_path, received)
         with BatchClient(here.url, tmp_path) as client:
             id = client.create([row(n, model="lab/m") for n in range(ROWS)])["id"]
         for _ in range(KILLS):
@@ -75,7 +75,7 @@ def test_every_row_is_settled_once_however_often_the_gateway_is_killed(
     accounted = [id for id, code in rows if code != "interrupted"]
     marked = [id for id, code in rows if code == "interrupted"]
     # A marked request was under way at a kill: it may have reached the vendor or not.
-    assert len(accounted) <= counting.asked.total() <= len(accounted) + len(marked)
+    assert len(accounted) <= counting.received.total() <= len(accounted) + len(marked)
     assert len(marked) <= 4 * KILLS
     assert {line["response"]["request_id"] for line in output} <= set(accounted)
 

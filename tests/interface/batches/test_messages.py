@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from batch_clients import BatchClient, BatchGateway, refusal, row, wait_for
 
+from gateway_batches.runner import BatchRun
+
 PATH = "/v1/messages/batches"
 
 
@@ -73,6 +75,57 @@ def test_a_batch_is_run_and_gives_its_results(here: BatchGateway) -> None:
     assert found["row-1"]["error"]["type"] == "error"
     # The requests themselves are not kept.
     assert not (here.folder / "batches" / batch["id"] / "input.jsonl").exists()
+
+
+def test_the_requests_count_as_a_file_of_their_owner_until_the_batch_has_ended(
+    here: BatchGateway,
+) -> None:
+    key = here.key()
+    client = here.client_of(key)
+    here.script.held.add("row 0")
+
+    made = create(client, request(0, user="u" * 5000), request(1))
+    (kept,) = client.http.get("/v1/files").json()["data"]
+    here.script.held.clear()
+    ended(client, made["id"])
+
+    assert (kept["purpose"], kept["filename"]) == ("batch_input", f"{made['id']}-input.jsonl")
+    assert kept["bytes"] > 5000
+    content = here.folder / "files" / kept["id"] / "content"
+    assert wait_for(lambda: not content.exists())
+    assert client.http.get("/v1/files").json()["data"] == []
+
+
+def test_requests_beyond_the_quota_are_refused(here: BatchGateway) -> None:
+    client = here.client_of(here.key())
+    client.upload(b"x" * 3000)
+    here.operate("PATCH", "/api/settings", {"fileQuotaBytes": 5000})
+    try:
+        refused = client.http.post(PATH, json={"requests": [request(0, user="u" * 2000)]})
+        made = create(client, request(1))
+    finally:
+        here.operate("PATCH", "/api/settings", {"fileQuotaBytes": 5 * 2**30})
+
+    assert refused.status_code == 403
+    assert refused.json()["type"] == "error"
+    assert "5000 bytes" in refused.json()["error"]["message"]
+    ended(client, made["id"])
+    assert len(client.http.get(PATH).json()["data"]) == 1
+
+
+def test_a_batch_whose_runner_breaks_keeps_no_requests(
+    here: BatchGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> None:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(BatchRun, "_take_over", fail)
+    client = here.client_of(here.key())
+
+    made = create(client, request(0))
+
+    assert ended(client, made["id"])["request_counts"]["processing"] == 0
+    wait_for(lambda: not client.http.get("/v1/files").json()["data"])
 
 
 def test_results_are_there_once_the_batch_has_ended(here: BatchGateway) -> None:

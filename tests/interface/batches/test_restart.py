@@ -72,4 +72,4 @@ def test_of_several_workers_one_runs_a_batch_and_another_goes_on(tmp_path: Path)
 
     assert Counter(line["custom_id"] for line in output) == {f"row-{n}": 1 for n in range(40)}
     # The rows under way were sent again, and no other one.
-    assert {text for text, count in script.said.items() if count > 1} == {"row 20", "row 21"}
+    assert {text for text, count in script.written.items() if count > 1} == {"row 20", "row 21"}

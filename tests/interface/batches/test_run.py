@@ -1,11 +1,12 @@
 """Batches of the completions style, from their creation to their files."""
 
+import logging
 from typing import Any
 
 import pytest
 from batch_clients import BatchGateway, lines, refusal, row, wait_for
 
-from gateway_batches import completion_routes
+from gateway_batches import completion_routes, runner
 
 IDS = [f"row-{n}" for n in range(5)]
 
@@ -36,8 +37,8 @@ def test_a_batch_is_run_and_leaves_its_answers(here: BatchGateway) -> None:
     output = client.output(ended)
     assert sorted(line["custom_id"] for line in output) == IDS
     for line in output:
-        said = line["response"]["body"]["choices"][0]["message"]["content"]
-        assert said == f"row {line['custom_id'][4:]}"
+        written = line["response"]["body"]["choices"][0]["message"]["content"]
+        assert written == f"row {line['custom_id'][4:]}"
         assert line["response"]["status_code"] == 200
         assert line["error"] is None
         assert line["id"].startswith("batchreq_")
@@ -230,6 +231,49 @@ def test_an_input_that_takes_long_is_checked_behind_the_answer(
         assert [each["line"] for each in checked["errors"]["data"]] == [301]
     else:
         assert checked["request_counts"]["total"] == 300
+
+
+PAIRS = {f"{'k' * 62}{n:02}": "v" * 512 for n in range(16)}
+"""As much as the vendor takes: https://platform.openai.com/docs/api-reference/batch/create."""
+
+
+def test_metadata_come_back(here: BatchGateway) -> None:
+    made = here.client.create([row(0)], metadata=PAIRS)
+
+    assert made["metadata"] == PAIRS
+    assert here.client.wait(made["id"])["metadata"] == PAIRS
+    page = here.client.http.get("/v1/batches?limit=1").json()
+    assert page["data"][0]["metadata"] == PAIRS
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{**PAIRS, "more": ""}, {"k" * 65: "v"}, {"k": "v" * 513}, {"k": 1}, {"k": {}}, []],
+    ids=["pairs", "name", "value", "number", "object", "list"],
+)
+def test_metadata_have_a_size(here: BatchGateway, metadata: Any) -> None:
+    refused = here.client.try_create([row(0)], metadata=metadata)
+
+    assert refused.status_code == 400
+    assert "metadata" in refused.json()["error"]["message"]
+
+
+def test_progress_is_in_the_log(
+    here: BatchGateway, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(runner, "LOG_AFTER", 0.0)
+    here.script.refusals["row 1"] = [refusal(400)]
+    with caplog.at_level(logging.INFO, "gateway_batches"):
+        id = here.client.create([row(n) for n in range(6)])["id"]
+        # The last line follows the state that it is about.
+        ended = f"batch {id} is completed: 6 rows, 5 completed, 1 failed"
+        wait_for(lambda: ended in caplog.messages)
+
+    lines = [each for each in caplog.messages if id in each]
+    assert f"batch {id}: 6 of 6 rows are done, 1 of them failed" in lines
+    done = [int(each.split()[2]) for each in lines if "rows are done" in each]
+    assert done == sorted(done)
+    assert len(set(done)) > 2
 
 
 def test_an_owner_has_so_many_batches_at_a_time(here: BatchGateway) -> None:

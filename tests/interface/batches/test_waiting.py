@@ -12,7 +12,7 @@ def test_a_vendors_429_is_waited_for(here: BatchGateway) -> None:
     ended = here.client.wait(here.client.create([row(n) for n in range(3)])["id"])
 
     assert ended["request_counts"] == {"total": 3, "completed": 3, "failed": 0, "canceled": 0}
-    assert here.script.said["row 1"] == 3
+    assert here.script.written["row 1"] == 3
     # Every try has a row of its own in the ledger.
     tries = [each for each in here.served.rows() if each.http_status == 429 and each.attempts]
     assert len({each.request_id for each in tries}) == len(tries) >= 2
@@ -56,8 +56,10 @@ def test_rows_wait_for_interactive_requests(here: BatchGateway) -> None:
     script.held |= {"interactive 0", "interactive 1"}
     here.set(yieldAbove=1)
     path = "/v1/chat/completions"
-    asked = [{**row(0)["body"], "messages": [{"role": "user", "content": t}]} for t in script.held]
-    with here.posting(path, asked[0]), here.posting(path, asked[1]):
+    received = [
+        {**row(0)["body"], "messages": [{"role": "user", "content": t}]} for t in script.held
+    ]
+    with here.posting(path, received[0]), here.posting(path, received[1]):
         wait_for(lambda: script.total == 2)
         id = client.create([row(n) for n in range(2)])["id"]
         wait_for(lambda: client.get(id)["status"] == "in_progress")

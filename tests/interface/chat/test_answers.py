@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import BODIES, CLAUDE_VENDOR, GPT, GPT_VENDOR, PATHS, UUID, gpt_stream, post
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from served_gateway import Served, serve_gateway
 
 from gateway_core import Model, ProviderSpec
@@ -40,8 +40,10 @@ def test_generative_paths(here: Served, http: httpx2.Client, prefix: str, name: 
 
 
 def test_the_suffix_alone_decides_streaming(here: Served, http: httpx2.Client) -> None:
-    GPT_VENDOR.say = lambda asked: (
-        Said.stream(*gpt_stream("a", "b")) if asked.json().get("stream") else Said((GPT,))
+    GPT_VENDOR.say = lambda received: (
+        MockResponse.stream(*gpt_stream("a", "b"))
+        if received.json().get("stream")
+        else MockResponse((GPT,))
     )
     path = f"{here.url}/v1beta/models/v-openai/m"
 
@@ -72,17 +74,17 @@ def test_a_model_of_another_kind_is_refused_on_chat_endpoints(
 
         assert answer.status_code == 400
         assert "not a chat model and cannot be used on chat endpoints" in answer.text
-        assert not other.vendors["openai"].asked
+        assert not other.vendors["openai"].received
 
 
 def test_an_answer_is_passed_on_byte_for_byte(here: Served, http: httpx2.Client) -> None:
     odd = GPT.replace(b'"created": 1', b'"created": 1,  "odd": [1.0, 1e2, 12345678901234567890123]')
-    GPT_VENDOR.say = lambda _: Said((odd,))
+    GPT_VENDOR.say = lambda _: MockResponse((odd,))
 
     answer = post(http, here, "openai", big=12345678901234567890123, exact=1.0)
 
     assert answer.content == odd
-    sent = here.vendors["openai"].asked[-1].body
+    sent = here.vendors["openai"].received[-1].body
     assert b'"exact":1.0' in sent
     assert b'"model":"m"' in sent
 
@@ -114,12 +116,12 @@ def test_credentials_and_cookies_of_the_client_are_not_passed_on(
     }
     http.post(here.url + PATHS["openai"], json=BODIES["openai"], headers=secret)
 
-    asked = here.vendors["openai"].asked[-1]
-    assert "client-secret" not in str(asked.headers)
+    received = here.vendors["openai"].received[-1]
+    assert "client-secret" not in str(received.headers)
 
 
 def test_counting_tokens(here: Served, http: httpx2.Client) -> None:
-    CLAUDE_VENDOR.say = lambda _: Said((b'{"input_tokens": 4711}',))
+    CLAUDE_VENDOR.say = lambda _: MockResponse((b'{"input_tokens": 4711}',))
     path = f"{here.url}/v1/messages/count_tokens"
     body = {"messages": [{"role": "user", "content": "twelve chars"}]}
 
@@ -128,7 +130,7 @@ def test_counting_tokens(here: Served, http: httpx2.Client) -> None:
     nameless = http.post(path, json=body)
 
     assert native.json() == {"input_tokens": 4711}
-    assert here.vendors["claude"].asked[-1].target == "/messages/count_tokens"
+    assert here.vendors["claude"].received[-1].target == "/messages/count_tokens"
     assert guessed.json() == {"input_tokens": 3, "approximate": True}
     assert nameless.json() == {"input_tokens": 3, "approximate": True}
 
@@ -144,7 +146,7 @@ def test_a_messages_request_that_ends_with_the_assistant_is_continued(
     kept = {"x-gateway-assistant-prefill": "preserve"}
     http.post(here.url + PATHS["claude"], json=body, headers=kept)
 
-    repaired, preserved = (asked.json() for asked in here.vendors[vendor[2:-2]].asked[-2:])
+    repaired, preserved = (received.json() for received in here.vendors[vendor[2:-2]].received[-2:])
     if vendor == "v-claude/m":
         assert [turn["role"] for turn in repaired["messages"]] == ["user", "assistant", "user"]
     assert preserved["messages"][-1]["role"] == "assistant"
@@ -173,7 +175,7 @@ def test_clients_of_every_format_may_keep_their_prefill(
     for headers in ({}, {"x-gateway-assistant-prefill": "preserve"}):
         http.post(here.url + path, json=body, headers=headers)
 
-    repaired, preserved = (asked.json() for asked in here.vendors["claude"].asked[-2:])
+    repaired, preserved = (received.json() for received in here.vendors["claude"].received[-2:])
 
     assert repaired["messages"][-1]["role"] == "user"
     assert preserved["messages"][-1]["role"] == "assistant"
@@ -184,7 +186,7 @@ def test_thinking_is_left_out_of_whole_answers_where_the_operator_says_so(
     tmp_path: Path, http: httpx2.Client, value: str
 ) -> None:
     thought = GPT.replace(b'"content": "fine"', b'"content": "fine", "reasoning_content": "hm"')
-    script = {"openai": lambda _: Said((thought,))}
+    script = {"openai": lambda _: MockResponse((thought,))}
     with serve_gateway(tmp_path, script, variables={"STRIP_REASONING_CONTENT": value}) as here:
         for _ in range(2):  # a head that was seen before takes another way
             answer = http.post(here.url + PATHS["openai"], json=BODIES["openai"]).json()

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import GPT, PATHS, post
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 RESPONSE = json.dumps(
@@ -42,7 +42,7 @@ KEPT: list[dict[str, Any]] = [
 def test_a_vendor_that_cannot_look_it_up_gets_no_request(
     here: Served, http: httpx2.Client, kept: dict[str, Any], stream: bool
 ) -> None:
-    before = len(here.vendors["openai"].asked)
+    before = len(here.vendors["openai"].received)
 
     answer = post(http, here, "openai-responses", stream=stream, **kept)
 
@@ -54,7 +54,7 @@ def test_a_vendor_that_cannot_look_it_up_gets_no_request(
         "Leave it out and send the whole conversation in the request."
     )
     assert (error["type"], error["code"]) == ("invalid_request_error", "unsupported_parameter")
-    assert len(here.vendors["openai"].asked) == before
+    assert len(here.vendors["openai"].received) == before
 
 
 def test_null_is_the_same_as_no_reference(here: Served, http: httpx2.Client) -> None:
@@ -63,8 +63,8 @@ def test_null_is_the_same_as_no_reference(here: Served, http: httpx2.Client) -> 
     assert answer.status_code == 200
 
 
-def says(body: bytes) -> Callable[[Asked], Said]:
-    return lambda _: Said((body,))
+def says(body: bytes) -> Callable[[ReceivedRequest], MockResponse]:
+    return lambda _: MockResponse((body,))
 
 
 def test_only_members_of_a_combo_that_can_look_it_up_are_tried(
@@ -77,7 +77,7 @@ def test_only_members_of_a_combo_that_can_look_it_up_are_tried(
 
         answer = http.post(here.url + PATHS["openai-responses"], json=body)
 
-        chat, own = here.vendors["openai"].asked, here.vendors["openai-responses"].asked
+        chat, own = here.vendors["openai"].received, here.vendors["openai-responses"].received
         rows = here.rows()
 
     assert answer.status_code == 200, answer.text

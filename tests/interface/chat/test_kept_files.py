@@ -168,7 +168,7 @@ def test_a_vendor_that_cannot_look_it_up_gets_no_request(
 ) -> None:
     wire, member, body = KEPT[name]
     vendor = VENDOR.get(wire, "openai")
-    before = len(here.vendors[vendor].asked)
+    before = len(here.vendors[vendor].received)
 
     answer = post(http, here, wire, **body)
 
@@ -177,7 +177,7 @@ def test_a_vendor_that_cannot_look_it_up_gets_no_request(
         f"'{member}' stands for input that a vendor keeps, and v-{vendor}/m cannot look it up. "
         "Leave it out and send the whole conversation in the request."
     )
-    assert len(here.vendors[vendor].asked) == before
+    assert len(here.vendors[vendor].received) == before
 
 
 @pytest.mark.parametrize("name", CARRIED)
@@ -202,4 +202,4 @@ def test_a_vendor_of_the_same_format_gets_it(here: Served, http: httpx2.Client, 
     answer = http.post(here.url + PATHS[wire], json=whole)
 
     assert answer.status_code == 200, answer.text
-    assert json.loads(here.vendors[wire].asked[-1].body) == {**whole, "model": "m"}
+    assert json.loads(here.vendors[wire].received[-1].body) == {**whole, "model": "m"}

@@ -10,7 +10,7 @@ import ollama
 import openai
 import pytest
 from chat_endpoints import BODIES, CLAUDE_VENDOR, GPT_VENDOR, PATHS, gpt_stream
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from google import genai
 from google.genai import types as genai_types
 from served_gateway import Served
@@ -80,12 +80,12 @@ def ask_responses(url: str) -> str:
 def test_a_stream_ends_with_what_was_lost_while_it_ran(
     here: Served, http: httpx2.Client, wire: str, ask: Callable[[str], str]
 ) -> None:
-    CLAUDE_VENDOR.say = lambda _: Said.stream(*claude_stream())
+    CLAUDE_VENDOR.say = lambda _: MockResponse.stream(*claude_stream())
     body = {**BODIES[wire], "model": "v-claude/m", "stream": True}
 
-    told = http.post(here.url + PATHS[wire], json=body)
+    reported = http.post(here.url + PATHS[wire], json=body)
 
-    frames = told.content.split(b"\n\n")
+    frames = reported.content.split(b"\n\n")
     (named,) = [frame for frame in frames if frame.startswith(TRAILER)]
     names = named.removeprefix(TRAILER).decode().split(", ")
     assert "part:server_tool_use" in names
@@ -109,9 +109,9 @@ def test_a_messages_stream_ends_with_what_was_lost_while_it_ran(
         chunk({"index": 0, "delta": {}, "finish_reason": "stop"}),
         b"data: [DONE]\n\n",
     )
-    GPT_VENDOR.say = lambda _: Said.stream(*frames)
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*frames)
 
-    told = http.post(here.url + PATHS["claude"], json={**BODIES["claude"], "stream": True})
+    reported = http.post(here.url + PATHS["claude"], json={**BODIES["claude"], "stream": True})
     with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
         messages: Any = [{"role": "user", "content": "hi"}]
         request: Any = {"model": "v-openai/m", "max_tokens": 9, "messages": messages}
@@ -119,7 +119,7 @@ def test_a_messages_stream_ends_with_what_was_lost_while_it_ran(
             words = events.get_final_text()
 
     assert words == "so"
-    end = told.content.rpartition(TRAILER)[2].split(b"\n\n")
+    end = reported.content.rpartition(TRAILER)[2].split(b"\n\n")
     assert end[0] == b"logprobs"
     assert [frame.split(b"\n")[0] for frame in end[1:]] == [
         b"event: message_delta",
@@ -157,7 +157,7 @@ def ask_ollama(url: str) -> str:
 def test_clients_that_fail_on_comments_get_a_frame_with_a_further_member(
     here: Served, http: httpx2.Client, wire: str, path: str, ask: Callable[[str], str]
 ) -> None:
-    CLAUDE_VENDOR.say = lambda _: Said.stream(*claude_stream())
+    CLAUDE_VENDOR.say = lambda _: MockResponse.stream(*claude_stream())
     body = {**BODIES[wire], "model": "v-claude/m", "stream": True}
     if wire == "gemini":
         body = BODIES[wire]
@@ -188,9 +188,15 @@ def test_clients_that_fail_on_comments_get_a_frame_with_a_further_member(
     ],
 )
 def test_their_streams_that_opened_early_begin_with_it(
-    here: Served, http: httpx2.Client, wire: str, path: str, more: dict[str, Any], name: str
+    here: Served,
+    http: httpx2.Client,
+    early: float,
+    wire: str,
+    path: str,
+    more: dict[str, Any],
+    name: str,
 ) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("late"), delay=2.4)
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*gpt_stream("late"), delay=3 * early)
 
     answer = http.post(here.url + path, json={**BODIES[wire], **more})
 
@@ -201,25 +207,25 @@ def test_their_streams_that_opened_early_begin_with_it(
 
 
 def test_a_stream_that_lost_nothing_ends_as_ever(here: Served, http: httpx2.Client) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("a", "b"))
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*gpt_stream("a", "b"))
     body = {**BODIES["claude"], "stream": True, "top_k": 3}
 
-    told = http.post(here.url + PATHS["claude"], json=body)
+    reported = http.post(here.url + PATHS["claude"], json=body)
 
-    assert told.headers["x-gateway-dropped"] == "top_k"
-    assert b"dropped" not in told.content
+    assert reported.headers["x-gateway-dropped"] == "top_k"
+    assert b"dropped" not in reported.content
 
 
 def test_a_stream_that_opened_early_begins_with_what_its_head_could_not_name(
-    here: Served, http: httpx2.Client
+    here: Served, http: httpx2.Client, early: float
 ) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("late"), delay=2.4)
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*gpt_stream("late"), delay=3 * early)
     body = {**BODIES["claude"], "stream": True, "top_k": 3}
 
-    told = http.post(here.url + PATHS["claude"], json=body)
+    reported = http.post(here.url + PATHS["claude"], json=body)
 
-    assert "x-gateway-dropped" not in told.headers
-    frames = told.content.split(b"\n\n")
+    assert "x-gateway-dropped" not in reported.headers
+    frames = reported.content.split(b"\n\n")
     begun = [frame.startswith(b"event: message_start") for frame in frames].index(True)
     assert frames[begun - 1] == TRAILER + b"top_k"
 
@@ -254,10 +260,10 @@ def test_a_loss_is_named_as_the_client_spells_it(
     if "model" in body:
         body["model"] = model
 
-    told = http.post(here.url + PATHS[wire], json=body)
+    reported = http.post(here.url + PATHS[wire], json=body)
 
-    assert told.status_code == 200
-    dropped = told.headers.get("x-gateway-dropped")
+    assert reported.status_code == 200
+    dropped = reported.headers.get("x-gateway-dropped")
     assert sorted(dropped.split(", ") if dropped else []) == sorted(names)
     assert sorted(here.rows()[0].dropped) == sorted(names)
 
@@ -268,9 +274,9 @@ def test_what_only_the_vendors_own_clients_know_is_no_loss(
     answer = json.loads(GPT_VENDOR.usual)
     answer |= {"system_fingerprint": "fp", "service_tier": "default", "x_own": {"a": 1}}
     answer["choices"][0] |= {"native_finish_reason": "STOP", "content_filter_results": {}}
-    GPT_VENDOR.say = lambda _: Said((json.dumps(answer).encode(),))
+    GPT_VENDOR.say = lambda _: MockResponse((json.dumps(answer).encode(),))
 
-    told = http.post(here.url + PATHS["claude"], json=BODIES["claude"])
+    reported = http.post(here.url + PATHS["claude"], json=BODIES["claude"])
 
-    assert told.status_code == 200
-    assert "x-gateway-dropped" not in told.headers
+    assert reported.status_code == 200
+    assert "x-gateway-dropped" not in reported.headers

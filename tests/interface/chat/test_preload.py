@@ -4,13 +4,13 @@ import httpx2
 import ollama
 import pytest
 from chat_endpoints import GPT_VENDOR
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 
 @pytest.fixture(autouse=True)
 def refuses() -> None:
-    def refuse(_: Asked) -> Said:
+    def refuse(_: ReceivedRequest) -> MockResponse:
         raise AssertionError("a vendor of another format was called")
 
     GPT_VENDOR.say = refuse

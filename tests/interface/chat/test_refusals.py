@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import BODIES, GPT_VENDOR, PATHS, UUID, post
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from served_gateway import Served
 from translation_runs import WIRES
 
@@ -65,7 +65,7 @@ def error_of(wire: str, answer: httpx2.Response) -> str:
 def test_the_vendors_request_id_is_passed_on_beside_our_own(
     here: Served, http: httpx2.Client, wire: str
 ) -> None:
-    GPT_VENDOR.say = lambda _: Said(
+    GPT_VENDOR.say = lambda _: MockResponse(
         (b'{"error":{"message":"no such thing","type":"invalid_request_error","code":"x"}}',),
         status=400,
         headers={"x-request-id": "req_vendor-1"},
@@ -158,9 +158,13 @@ def test_an_error_has_a_message_even_if_the_vendor_gives_none(
     error = vendor_side(WIRES[vendor]).read_error(status, {}, body)
 
     for wire in WIRES.values():
-        told = json.loads(client_side(wire).write_error(error, "id"))
-        said = told["error"] if isinstance(told["error"], str) else told["error"]["message"]
-        assert said.strip(), (wire.id, told)
+        reported = json.loads(client_side(wire).write_error(error, "id"))
+        written = (
+            reported["error"]
+            if isinstance(reported["error"], str)
+            else reported["error"]["message"]
+        )
+        assert written.strip(), (wire.id, reported)
 
 
 @pytest.mark.parametrize("wire", PATHS)
@@ -178,13 +182,13 @@ def test_probes(here: Served, http: httpx2.Client, wire: str) -> None:
 def test_the_request_never_chooses_where_it_goes(
     here: Served, http: httpx2.Client, wire: str, member: str
 ) -> None:
-    before = len(here.vendors["claude"].asked)
+    before = len(here.vendors["claude"].received)
     elsewhere = here.vendors["claude"].url
     value: Any = {"api_base": elsewhere} if member in ("user_config", "extra_body") else elsewhere
 
     http.post(here.url + PATHS[wire], json={**BODIES[wire], member: value})
 
-    assert len(here.vendors["claude"].asked) == before
+    assert len(here.vendors["claude"].received) == before
 
 
 def test_the_admission_probe(here: Served, http: httpx2.Client) -> None:

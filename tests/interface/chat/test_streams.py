@@ -6,7 +6,7 @@ import time
 import httpx2
 import pytest
 from chat_endpoints import BODIES, CLAUDE, CLAUDE_VENDOR, GPT_VENDOR, PATHS, gpt_stream, post
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from served_gateway import Served
 
 
@@ -17,17 +17,19 @@ from served_gateway import Served
 def test_a_slow_stream_opens_early(
     here: Served, http: httpx2.Client, wire: str, first: bytes, beat: float
 ) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("late"), delay=2.6)
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*gpt_stream("late"), delay=2.6)
     began = time.monotonic()
 
-    with http.stream("POST", here.url + PATHS[wire], json={**BODIES[wire], "stream": True}) as told:
-        pieces = told.iter_raw()
+    with http.stream(
+        "POST", here.url + PATHS[wire], json={**BODIES[wire], "stream": True}
+    ) as reported:
+        pieces = reported.iter_raw()
         beginning = next(pieces)
         opened = time.monotonic() - began
         rest = b"".join(pieces)
 
-    assert told.status_code == 200
-    assert told.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert reported.status_code == 200
+    assert reported.headers["content-type"] == "text/event-stream; charset=utf-8"
     assert beginning.startswith(first)
     assert 1.8 < opened < 2.8
     assert b"late" in rest
@@ -36,7 +38,7 @@ def test_a_slow_stream_opens_early(
 
 @pytest.mark.parametrize("wire", ["openai-responses", "claude"])
 def test_an_early_failure_keeps_its_status(here: Served, http: httpx2.Client, wire: str) -> None:
-    GPT_VENDOR.say = lambda _: Said((b'{"error":{"message":"wrong"}}',), status=422)
+    GPT_VENDOR.say = lambda _: MockResponse((b'{"error":{"message":"wrong"}}',), status=422)
 
     answer = post(http, here, wire, stream=True)
 
@@ -45,8 +47,12 @@ def test_an_early_failure_keeps_its_status(here: Served, http: httpx2.Client, wi
 
 
 @pytest.mark.parametrize("wire", ["openai-responses", "claude"])
-def test_a_late_failure_is_an_error_event(here: Served, http: httpx2.Client, wire: str) -> None:
-    GPT_VENDOR.say = lambda _: Said((b'{"error":{"message":"wrong"}}',), status=422, delay=2.2)
+def test_a_late_failure_is_an_error_event(
+    here: Served, http: httpx2.Client, early: float, wire: str
+) -> None:
+    GPT_VENDOR.say = lambda _: MockResponse(
+        (b'{"error":{"message":"wrong"}}',), status=422, delay=3 * early
+    )
 
     answer = post(http, here, wire, stream=True)
 
@@ -58,7 +64,7 @@ def test_a_late_failure_is_an_error_event(here: Served, http: httpx2.Client, wir
 
 
 def test_a_quiet_messages_stream_is_kept_alive(here: Served, http: httpx2.Client) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("a", "b"), pause=0.5)
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*gpt_stream("a", "b"), pause=0.5)
 
     answer = post(http, here, "claude", stream=True)
 
@@ -68,7 +74,7 @@ def test_a_quiet_messages_stream_is_kept_alive(here: Served, http: httpx2.Client
 
 def test_a_stream_is_passed_on_byte_for_byte(here: Served, http: httpx2.Client) -> None:
     frames = gpt_stream("one", "two")
-    GPT_VENDOR.say = lambda _: Said.stream(*frames)
+    GPT_VENDOR.say = lambda _: MockResponse.stream(*frames)
 
     answer = post(http, here, "openai", stream=True)
 
@@ -88,7 +94,7 @@ def test_the_received_part_of_a_broken_answer_is_counted(here: Served, http: htt
             {"type": "content_block_delta", "index": 0, "delta": delta},
         )
     ]
-    CLAUDE_VENDOR.say = lambda _: Said.stream(*frames, cut=True)
+    CLAUDE_VENDOR.say = lambda _: MockResponse.stream(*frames, cut=True)
 
     answer = post(http, here, "claude", model="v-claude/m", stream=True)
 

@@ -4,17 +4,17 @@ import json
 from collections.abc import Callable
 
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from postgres_servers import VERSIONS, empty_tables
 from vendor_answers import STREAMED, WHOLE
 
 
 @pytest.fixture
-def vendor_answer() -> Callable[[Asked], Said]:
-    def answer(asked: Asked) -> Said:
-        if json.loads(asked.body).get("stream"):
-            return Said.stream(STREAMED["openai"])
-        return Said((WHOLE["openai"],))
+def vendor_answer() -> Callable[[ReceivedRequest], MockResponse]:
+    def answer(received: ReceivedRequest) -> MockResponse:
+        if json.loads(received.body).get("stream"):
+            return MockResponse.stream(STREAMED["openai"])
+        return MockResponse((WHOLE["openai"],))
 
     return answer
 

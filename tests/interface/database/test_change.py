@@ -9,15 +9,15 @@ from typing import Any
 import httpx2
 import psycopg
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from postgres_servers import VERSIONS, free_port, make_database
 from served_gateway import Served, serve_gateway
 
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.storage.migrate import packaged_migrations
-from gateway_core.storage.postgres.engine import open_postgres
+from gateway_postgres.engine import open_postgres
 
-Answer = Callable[[Asked], Said]
+Answer = Callable[[ReceivedRequest], MockResponse]
 PASSWORD = "a dashboard password 1"
 CHAT = "/v1/chat/completions"
 BODY = {"model": "v-openai/m-1", "messages": [{"role": "user", "content": "hi"}]}
@@ -341,7 +341,30 @@ def test_the_way_back_discards_what_came_after(operator: Operator, here: Served,
         assert connection.execute("SELECT count(*) FROM api_keys").fetchone() == (4,)
     assert moved["snapshotPath"] in state["snapshots"]
     log = operator.database("GET", "log").json()
-    assert (log[0]["type"], log[0]["ok"]) == ("rollback", 1)
+    assert [(row["type"], row["ok"]) for row in log] == [("rollback", 1), ("cutover", 1)]
+    assert log[1]["rowsMigrated"] == moved["rowsMigrated"]
+
+
+def test_a_rollback_warns_of_other_gateways_on_the_database(
+    operator: Operator, here: Served, url: str, tmp_path: Path, vendor_answer: Answer
+) -> None:
+    operator.database("POST", "cutover", {"url": url, "sslmode": "disable"})
+    alone = operator.database("POST", "rollback", {}).json()
+    folder = tmp_path / "other"
+    folder.mkdir()
+    key = here.gateway.core.data_dir.path / "master-key"
+    (folder / "master-key").write_bytes(key.read_bytes())
+    variables = {**VARIABLES, "GATEWAY_PG_URL": url}
+    with serve_gateway(folder, {"openai": vendor_answer}, variables=variables):
+        unforced = operator.database("POST", "rollback", {})
+        forced = operator.database("POST", "rollback", {"force": True})
+
+    assert "Other processes" not in alone["warning"]
+    assert unforced.status_code == 409
+    assert "Other processes use this PostgreSQL database (1)" in unforced.json()["warning"]
+    assert forced.status_code == 200, forced.text
+    assert "Other processes" in forced.json()["warning"]
+    assert operator.status()["activeEngine"] == "sqlite"
 
 
 def test_the_password_is_wanted_beside_the_token(operator: Operator) -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from served_gateway import Served, serve_gateway
 
-from gateway_core.cli.main import cli
+from gateway_cli.main import cli
 
 PASSWORD = "a dashboard password 1"
 VARIABLES = {"INITIAL_PASSWORD": PASSWORD, "GATEWAY_PG_SSLMODE": "disable"}
@@ -19,7 +19,7 @@ def db(here: Served, folder: Path, *words: str, password: str = PASSWORD) -> Res
 
 
 def test_a_gateway_moves_there_and_back(tmp_path: Path, url: str) -> None:
-    with serve_gateway(tmp_path, {"openai": Said((b"{}",))}, variables=VARIABLES) as here:
+    with serve_gateway(tmp_path, {"openai": MockResponse((b"{}",))}, variables=VARIABLES) as here:
         database = here.gateway.core.stores.database
 
         plan = db(here, tmp_path, "cutover", url, "--sslmode", "disable", "--plan")
@@ -47,7 +47,7 @@ def test_a_gateway_moves_there_and_back(tmp_path: Path, url: str) -> None:
 
 
 def test_without_the_password_nothing_is_shown(tmp_path: Path) -> None:
-    with serve_gateway(tmp_path, {"openai": Said((b"{}",))}, variables=VARIABLES) as here:
+    with serve_gateway(tmp_path, {"openai": MockResponse((b"{}",))}, variables=VARIABLES) as here:
         refused = db(here, tmp_path, "status", password="wrong")
 
     assert refused.exit_code == 1

@@ -12,13 +12,13 @@ import httpx2
 import psycopg
 import pytest
 from batch_clients import BatchClient, ChatScript, row, wait_for
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 from gateway_batches.batches import batches_of
 from gateway_core.identity.credentials import CLI_HEADER
 
-Answer = Callable[[Asked], Said]
+Answer = Callable[[ReceivedRequest], MockResponse]
 CHAT = "/v1/chat/completions"
 BODY = {"model": "v-openai/m-1", "messages": [{"role": "user", "content": "hi"}]}
 SHARED = ("master-key", "api-key-secret")
@@ -134,7 +134,7 @@ def test_one_runs_a_batch_and_another_one_on_the_same_folders_goes_on(
 
     assert Counter(line["custom_id"] for line in output) == {f"row-{n}": 1 for n in range(30)}
     # What was under way at the stop was sent again, and nothing else.
-    assert {text for text, count in script.said.items() if count > 1} <= {"row 10", "row 11"}
+    assert {text for text, count in script.written.items() if count > 1} <= {"row 10", "row 11"}
 
 
 def test_a_gateway_without_its_folder_leaves_a_batch_to_others(tmp_path: Path, url: str) -> None:

@@ -11,14 +11,14 @@ import psycopg
 import pytest
 from certificates import issue
 from encrypted_postgres import encrypted
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from postgres_servers import free_port, own_server
 from served_gateway import Served, serve_gateway
 
 from gateway_core.config.errors import DatabaseUnusable
 from gateway_core.identity.credentials import CLI_HEADER
 
-Answer = Callable[[Asked], Said]
+Answer = Callable[[ReceivedRequest], MockResponse]
 PATH = "/v1/chat/completions"
 BODY = {"model": "v-openai/m-1", "messages": [{"role": "user", "content": "hi"}]}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from postgres_servers import free_port
 from served_gateway import Served, serve_gateway
 
@@ -21,7 +21,7 @@ PLACE = {"host": "db.example", "database": "gw", "user": "me", "password": "p@ss
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Served]:
     variables = {"INITIAL_PASSWORD": PASSWORD}
-    with serve_gateway(tmp_path, {"openai": Said((b"{}",))}, variables=variables) as served:
+    with serve_gateway(tmp_path, {"openai": MockResponse((b"{}",))}, variables=variables) as served:
         yield served
 
 

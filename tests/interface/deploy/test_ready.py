@@ -15,7 +15,7 @@ from raw_http import connect, read_response, request, send_bytes, sized
 from served_gateway import serve_gateway
 from streaming_clients import slow, wait_until_refused
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 
 READY = "/api/ready"
 HEALTH = "/api/health"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import httpx2
 import psycopg
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from postgres_servers import VERSIONS, empty_tables
 from served_gateway import Served, serve_gateway
 from vendor_answers import WHOLE
@@ -34,8 +34,8 @@ class Pair(NamedTuple):
     url: str
 
 
-def answer(asked: Asked) -> Said:
-    return Said((WHOLE["openai"],))
+def answer(received: ReceivedRequest) -> MockResponse:
+    return MockResponse((WHOLE["openai"],))
 
 
 @pytest.fixture
@@ -88,6 +88,36 @@ def test_what_one_changes_counts_at_the_other_within_seconds(pair: Pair) -> None
     opened = until(lambda: "sk-canary" in secrets(pair.other))
 
     assert max(refused, taken, opened) < 3
+
+
+def test_a_limit_by_the_month_counts_what_the_other_has_booked(pair: Pair) -> None:
+    body = {"name": "two", "machineId": "m", "policy": {"monthlyRequestLimit": 2}}
+    key = ask(pair.one, "POST", "/api/keys", body)["key"]
+    until(lambda: key_is_known(pair.other, key))
+    assert [call(pair.one, key), call(pair.one, key)] == [200, 200]
+    pair.one.rows()  # They are booked.
+
+    assert call(pair.other, key) == 429
+
+
+def key_is_known(here: Served, key: str) -> bool:
+    headers = {"authorization": f"Bearer {key}"}
+    done = httpx2.get(f"{here.url}/v1/models", headers=headers, trust_env=False, timeout=30)
+    return done.status_code == 200
+
+
+def test_wrong_passwords_are_counted_together(pair: Pair) -> None:
+    guesses = [guess(here) for here in (pair.one, pair.other, pair.one, pair.other, pair.one)]
+
+    assert set(guesses) == {401}
+    assert guess(pair.other) == guess(pair.one) == 429
+
+
+def guess(here: Served) -> int:
+    url, body = f"{here.url}/api/auth/login", {"password": "not this one"}
+    headers = {"origin": here.url}
+    done = httpx2.post(url, json=body, headers=headers, trust_env=False, timeout=30)
+    return done.status_code
 
 
 def secrets(here: Served) -> list[str | None]:

@@ -1,12 +1,13 @@
-"""A gateway that keeps files, and its clients."""
+"""Gateways that keep files in a folder or in an object store, and their clients."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from file_forms import new_key
+from object_store import object_store
 from served_gateway import Served, serve_gateway
 
 FILES = "/v1/files"
@@ -19,10 +20,29 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
+@pytest.fixture(scope="module", params=["folder", "store"])
+def place(request: pytest.FixtureRequest) -> Iterator[Mapping[str, str]]:
+    """Variables of a gateway that says where contents are."""
+    if request.param == "folder":
+        yield {}
+    else:
+        with object_store() as store:
+            yield store.variables
+
+
+@pytest.fixture(scope="module")
+def anywhere(
+    place: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    with serve_gateway(tmp_path_factory.mktemp("gateway"), {}, variables=place) as running:
+        yield running
+
+
 @pytest.fixture
-def narrow(tmp_path: Path) -> Iterator[Served]:
+def narrow(tmp_path: Path, place: Mapping[str, str]) -> Iterator[Served]:
     """A gateway with small limits."""
     variables = {
+        **place,
         "MAX_FILE_BYTES": "1000",
         "FILE_QUOTA_BYTES": "2500",
         "MAX_FILES_PER_KEY": "5",

@@ -4,10 +4,17 @@ from collections.abc import Callable
 
 import httpx2
 import pytest
+from served_gateway import Served
 
 CONTENT = bytes(range(256)) * 1000
 SIZE = len(CONTENT)
 Upload = Callable[..., httpx2.Response]
+
+
+@pytest.fixture(scope="module")
+def here(anywhere: Served) -> Served:
+    """Every test here is of both places for contents."""
+    return anywhere
 
 
 @pytest.fixture

@@ -3,21 +3,30 @@
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import closing
 from typing import Any
 
 import httpx2
 import pytest
 from file_forms import FORM, field, file, form, new_key, set_settings
+from own_stores import own_stores
 from served_gateway import Served
 
 from gateway_core.identity.credentials import CLI_HEADER
+from gateway_files.limits import store_of
+from gateway_files.ranges import Span
 
 FILES = "/v1/files"
 NOWHERE = "file_" + "0" * 24
 Clients = Callable[..., httpx2.Client]
 Upload = Callable[..., httpx2.Response]
 MIB = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def here(anywhere: Served) -> Served:
+    """Every test here is of both places for contents."""
+    return anywhere
 
 
 def test_an_uploaded_file_is_described_listed_read_and_deleted(
@@ -122,8 +131,9 @@ def test_a_name_is_metadata(client: httpx2.Client, here: Served, name: str) -> N
     record = made.json()
     assert record["filename"] == NAMES[name]
     assert client.get(f"{FILES}/{record['id']}/content").content == b"x"
-    folder = here.gateway.core.data_dir.path / "files" / record["id"]
-    assert sorted(path.name for path in folder.iterdir()) == ["content", "meta.json"]
+    if here.gateway.core.snapshot.registry.file_contents is None:
+        folder = here.gateway.core.data_dir.path / "files" / record["id"]
+        assert sorted(path.name for path in folder.iterdir()) == ["content", "meta.json"]
 
 
 def test_a_name_is_sent_back_encoded_and_never_taken_so(client: httpx2.Client) -> None:
@@ -314,7 +324,11 @@ def test_a_boundary_has_a_length(client: httpx2.Client, boundary: str) -> None:
     assert client.post(FILES, content=body, headers=kind).status_code == 400
 
 
-def leftovers(here: Served) -> list[Path]:
+def leftovers(here: Served) -> list[Any]:
+    core = here.gateway.core
+    if core.snapshot.registry.file_contents is not None:
+        assert not (core.data_dir.path / "files").exists()
+        return here.do(core.stores.database.fetch("SELECT * FROM files WHERE id IS NULL"))
     return list((here.gateway.core.data_dir.path / "files" / ".parts").iterdir())
 
 
@@ -395,23 +409,24 @@ def test_a_narrowed_key_keeps_files(
     assert narrowed.delete(f"{FILES}/{ids[0]}").status_code == 200
 
 
-def test_files_of_a_deleted_key_stay_on_the_disk(
-    here: Served, clients: Clients, upload: Upload
-) -> None:
+def test_files_of_a_deleted_key_stay(here: Served, clients: Clients, upload: Upload) -> None:
     client = clients(here)
     id = upload(client, b"x").json()["id"]
     core = here.gateway.core
-    folder = core.data_dir.path / "files" / id
+    store, keys = store_of(core), here.do(core.stores.keys.list())
+    owner = next(key.id for key in keys if store.find(key.id, id) is not None)
 
     async def delete_key() -> None:
-        owner = (folder / "meta.json").read_text().partition('"owner":"')[2].partition('"')[0]
-        await core.stores.keys.delete(owner)
+        await own_stores(core).keys.delete(owner)
         await core.refresh()
 
     here.do(delete_key())
+    record = store.find(owner, id)
 
     assert client.get(f"{FILES}/{id}").status_code in (401, 404)
-    assert (folder / "content").read_bytes() == b"x"
+    assert record is not None
+    with closing(store.open(record, Span(0, 1))) as content:
+        assert content.read(1) == b"x"
 
 
 def test_head_answers_without_a_body(client: httpx2.Client, upload: Upload) -> None:
@@ -434,10 +449,10 @@ def test_head_answers_without_a_body(client: httpx2.Client, upload: Upload) -> N
     ],
 )
 def test_other_methods_are_refused(client: httpx2.Client, path: str, methods: str) -> None:
-    asked = client.options(path)
+    received = client.options(path)
     refused = client.put(path, content=b"x")
 
-    assert (asked.status_code, asked.headers["allow"]) == (204, methods)
+    assert (received.status_code, received.headers["allow"]) == (204, methods)
     assert (refused.status_code, refused.headers["allow"]) == (405, methods)
     override = client.get(FILES, headers={"x-http-method-override": "DELETE"})
     assert override.status_code == 200

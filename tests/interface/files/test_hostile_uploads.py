@@ -36,7 +36,8 @@ def head(length: int, headers: dict[str, str]) -> bytes:
 
 
 def parts(here: Served) -> list[Path]:
-    return list((here.gateway.core.data_dir.path / "files" / ".parts").iterdir())
+    # With a store there need not be a folder for them.
+    return list((here.gateway.core.data_dir.path / "files" / ".parts").glob("*"))
 
 
 def wait_for(reached: Callable[[], bool]) -> None:
@@ -130,9 +131,9 @@ TARGETS = (
 @pytest.mark.parametrize("target", TARGETS, ids=range(len(TARGETS)))
 @pytest.mark.parametrize("method", ["GET", "DELETE", "HEAD"])
 def test_no_path_leads_out_of_the_folder(here: Served, method: str, target: str) -> None:
-    asked = f"{method} {target} HTTP/1.1\r\n".encode() + HOST + b"connection: close\r\n\r\n"
+    received = f"{method} {target} HTTP/1.1\r\n".encode() + HOST + b"connection: close\r\n\r\n"
 
-    answer = send_and_read(here.url, asked)
+    answer = send_and_read(here.url, received)
 
     assert 400 <= answer.status < 500
     assert (here.gateway.core.data_dir.path / "master-key").exists()

@@ -59,7 +59,7 @@ async def test_its_interceptor_sees_no_credentials_and_changes_nothing(tmp_path:
         assert answer.status_code == 200
         assert CLIENT_KEY not in repr(spy.seen)
         assert spy.seen[0]["content-type"] == "application/json"
-        assert scene.own.asked == []
+        assert scene.own.received == []
 
 
 async def test_an_interceptor_that_keeps_failing_is_left_out(

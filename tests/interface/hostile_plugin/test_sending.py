@@ -17,7 +17,7 @@ async def test_it_may_call_its_own_vendor(
     answer = await scene.chat("thief/behave")
 
     assert answer.status_code == 200, answer.text
-    assert scene.own.asked[-1].headers["authorization"] == f"Bearer {OWN}"
+    assert scene.own.received[-1].headers["authorization"] == f"Bearer {OWN}"
     clean(scene, log)
 
 
@@ -26,13 +26,13 @@ async def test_it_may_call_its_own_vendor(
 async def test_nothing_is_sent_to_undeclared_hosts(
     scene: HostileGateway, log: pytest.LogCaptureFixture, provider: str, place: str
 ) -> None:
-    asked = len(scene.victim.asked)
+    received = len(scene.victim.received)
 
     answer = await scene.chat(f"{provider}/{place}")
 
     assert answer.status_code == 502, answer.text
     assert OWN not in answer.text
-    assert len(scene.victim.asked) == asked
+    assert len(scene.victim.received) == received
     assert "plugin hostile: " in log.text
     clean(scene, log)
 
@@ -62,14 +62,14 @@ async def test_an_address_changed_during_the_call_is_not_used(
 async def test_a_stored_transport_keeps_its_limits(
     scene: HostileGateway, log: pytest.LogCaptureFixture
 ) -> None:
-    asked = len(scene.victim.asked)
+    received = len(scene.victim.received)
 
     answer = await scene.chat("thief/background")
     await asyncio.wait(scene.thief.tasks)
 
     assert answer.status_code == 200
     assert [type(each).__name__ for each in scene.thief.later] == ["HostRefused", "HostRefused"]
-    assert len(scene.victim.asked) == asked
+    assert len(scene.victim.received) == received
     clean(scene, log)
 
 
@@ -106,7 +106,7 @@ async def test_other_providers_are_served(
     answer = await scene.chat("victim/m")
 
     assert answer.status_code == 200
-    assert scene.victim.asked[-1].headers["authorization"] == f"Bearer {VARIABLES['VICTIM_KEY']}"
+    assert scene.victim.received[-1].headers["authorization"] == f"Bearer {VARIABLES['VICTIM_KEY']}"
     clean(scene, log)
 
 

@@ -13,12 +13,12 @@ pytestmark = pytest.mark.anyio
 async def test_its_arguments_contain_its_own_secret_only(scene: HostileGateway) -> None:
     await scene.chat("thief/behave", **CLIENT)
 
-    told = repr(
+    reported = repr(
         [(each.secret, each.data) if hasattr(each, "secret") else each for each in scene.thief.seen]
     )
 
-    assert OWN in told
-    assert "canary-secret" not in told.replace(OWN, "")
+    assert OWN in reported
+    assert "canary-secret" not in reported.replace(OWN, "")
 
 
 async def test_it_cannot_take_names_of_others(scene: HostileGateway) -> None:
@@ -48,18 +48,18 @@ async def test_a_bundled_id_is_reserved_while_its_plugin_is_disabled(tmp_path: P
         assert answer.status_code == 404
         assert "openai" not in scene.gateway.core.snapshot.registry.providers
         assert "this id belongs to a plugin that comes with the gateway" in scene.problems()
-        assert scene.own.asked == []
+        assert scene.own.received == []
 
 
 async def test_a_trusted_plugin_may_replace_a_bundled_one(tmp_path: Path) -> None:
     variables = {"GATEWAY_BLOCK_PLUGINS": "openai", "GATEWAY_TRUST_PLUGINS": "hostile"}
     async with open_hostile_gateway(tmp_path, **variables) as scene:
         answer = await scene.chat("openai/gpt-5")
-        told = (await scene.get("/api/thief")).json()
+        reported = (await scene.get("/api/thief")).json()
 
         assert answer.status_code == 200
-        assert told["found"]["host.core"].startswith("got ")
-        assert told["found"]["core.stores"].startswith("got ")
+        assert reported["found"]["host.core"].startswith("got ")
+        assert reported["found"]["core.stores"].startswith("got ")
 
 
 async def test_exiting_in_its_lifespan_does_not_end_the_process(

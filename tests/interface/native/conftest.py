@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Said, Script
+from fake_vendor import MockResponse, Script
 from native_gateway import Native, NativeGateway, serve_native
 
 
@@ -15,7 +15,7 @@ def native(tmp_path: Path, http: httpx2.Client) -> Iterator[Native]:
     """Serves with a script, ``{}`` for everything where there is none."""
     open_ones = []
 
-    def begin(script: Script = lambda asked: Said(), **more: Any) -> NativeGateway:
+    def begin(script: Script = lambda received: MockResponse(), **more: Any) -> NativeGateway:
         context = serve_native(tmp_path, script, http, **more)
         open_ones.append(context)
         return context.__enter__()

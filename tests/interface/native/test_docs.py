@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from native_gateway import Native
 
 PAGE = (Path(__file__).parents[3] / "docs/native.md").read_text("utf-8")
@@ -13,8 +13,8 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^\| ([\w-]+(?:, [\w-]+)*) \| `(\w+) (/\S+)` \| (\S+) \| (.*) \|$", re.MULTILINE)
 
 
-def say(asked: Asked) -> Said:
-    return Said((b'{"id": "resp_1", "status": "queued"}',))
+def say(received: ReceivedRequest) -> MockResponse:
+    return MockResponse((b'{"id": "resp_1", "status": "queued"}',))
 
 
 def test_the_commands_of_the_page_work_as_they_are_written(native: Native, tmp_path: Path) -> None:
@@ -30,8 +30,8 @@ def test_the_commands_of_the_page_work_as_they_are_written(native: Native, tmp_p
         )
         assert done.returncode == 0, (command, done.stdout, done.stderr)
 
-    assert len(gateway.asked) == len(commands) == 6
-    assert gateway.asked[4].target == "/v1/responses/resp_1"
+    assert len(gateway.received) == len(commands) == 6
+    assert gateway.received[4].target == "/v1/responses/resp_1"
 
 
 def test_the_table_of_the_page_is_what_the_plugins_declare(native: Native) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import httpx2
 import msgspec
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from native_gateway import SECRET, NativeGateway, error_of, serve_native
 
 MODELS = {
@@ -167,13 +167,13 @@ class Vendor:
     def __init__(self) -> None:
         self.id = 4711
 
-    def say(self, asked: Asked) -> Said:
+    def say(self, received: ReceivedRequest) -> MockResponse:
         answer = {
             **dict.fromkeys(("id", "task_id", "voice_id", "request_id"), str(self.id)),
             "file": {"file_id": self.id},
             "usage": {"input_tokens": 7, "output_tokens": 2},
         }
-        return Said((msgspec.json.encode(answer),))
+        return MockResponse((msgspec.json.encode(answer),))
 
 
 VENDOR = Vendor()
@@ -191,7 +191,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
 @pytest.fixture
 def gateway(shared: Shared) -> NativeGateway:
     VENDOR.id += 1
-    shared.gateway.asked.clear()
+    shared.gateway.received.clear()
     return shared.gateway
 
 
@@ -213,6 +213,8 @@ def send(native: NativeGateway, row: Row, *, model: str | None = "", **more: Any
             body["model"] = query.pop("model")
         if place == "body":
             body["voice_id"] = str(VENDOR.id)
+        if path == "/v2/parse":
+            body["document"] = {"type": "image_url", "image_url": "https://images.test/page.png"}
         more["json"] = body
     return native.call(row.method, f"{row.provider}{path}", params=query, **more)
 
@@ -223,7 +225,7 @@ def create(native: NativeGateway, row: Row, key: str = "") -> str:
     maker = next(r for r in ROWS if r.creates == family and r.provider == row.provider)
     answer = send(native, maker, key=key)
     assert answer.status_code == 200, answer.text
-    native.asked.clear()
+    native.received.clear()
     pin: str = answer.headers["x-gateway-connection-id"]
     return pin
 
@@ -239,17 +241,20 @@ def test_an_allowed_operation_reaches_its_path_with_the_accounts_key(
     answer = send(gateway, row, pin=pin)
 
     assert answer.status_code == 200, answer.text
-    [asked] = gateway.asked
-    assert (asked.method, asked.path) == (row.method, row.path.replace("{id}", str(VENDOR.id)))
-    assert "model=" not in asked.target
+    [received] = gateway.received
+    assert (received.method, received.path) == (
+        row.method,
+        row.path.replace("{id}", str(VENDOR.id)),
+    )
+    assert "model=" not in received.target
     in_header = row.provider == "anthropic" or row.has("x-api-key")
     name, value = ("x-api-key", SECRET) if in_header else ("authorization", f"Bearer {SECRET}")
-    assert asked.headers[name] == value
-    assert ("anthropic-version" in asked.headers) is in_header
+    assert received.headers[name] == value
+    assert ("anthropic-version" in received.headers) is in_header
     shown = answer.headers.get("x-gateway-connection-id")
     assert shown == (gateway.pins[row.provider] if row.has("ret") else None)
     if row.method == "POST" and not row.has("form") and not row.has("bind"):
-        assert asked.json()["model"] == row.model
+        assert received.json()["model"] == row.model
 
 
 @pytest.mark.parametrize("row", BOUND, ids=name_of(BOUND))
@@ -262,7 +267,7 @@ def test_an_account_bound_operation_needs_its_account(gateway: NativeGateway, ro
     assert error_of(unpinned) == (400, "x-connection-id is required for account-bound operation")
     assert error_of(elsewhere) == (503, "Provider account unavailable")
     assert error_of(foreign) == (503, "Provider account unavailable")
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 @pytest.mark.parametrize("row", OWNED, ids=name_of(OWNED))
@@ -274,7 +279,7 @@ def test_a_resource_is_for_its_creator_only(
     mine, other = shared.mine, shared.other
     create(gateway, row, mine)
     refused = send(gateway, row, pin=pin, key=other)
-    asked_before = list(gateway.asked)
+    asked_before = list(gateway.received)
     own = send(gateway, row, pin=pin, key=mine)
 
     assert error_of(unknown) == (403, "Unknown native resource owner")
@@ -293,7 +298,7 @@ def test_a_model_has_to_be_named_and_to_be_this_vendors(gateway: NativeGateway, 
     assert error_of(unnamed) == (400, "Missing gateway model identity")
     assert error_of(unknown) == (400, "Unknown native provider model")
     assert error_of(foreign) == (400, "Model does not belong to native provider")
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.kind and row.provider != "anthropic"])
@@ -326,7 +331,7 @@ def test_any_other_operation_is_unknown(gateway: NativeGateway, method: str, pat
     answer = gateway.call(method, path, json={"model": "openai/gpt-4o"})
 
     assert error_of(answer) == (404, "Unknown native operation")
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 def test_only_vendors_with_operations_are_known(gateway: NativeGateway) -> None:
@@ -343,7 +348,7 @@ def test_a_resource_is_for_the_model_that_made_it(gateway: NativeGateway) -> Non
     answer = send(gateway, row, model="openai/gpt-4.1", pin=pin)
 
     assert error_of(answer) == (400, "Native resource model does not match its creation model")
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 def test_the_plugins_declare_these_operations_and_no_others(gateway: NativeGateway) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from native_gateway import Native, NativeGateway, error_of, serve_native
 
 from gateway_core.contracts.usage import Usage
-from gateway_core.storage.stores.native_resources import NativeResourceStore, ResourceName
 from gateway_native import charges
+from gateway_native.resources import NativeResourceStore, ResourceName
 
 MODEL = "openai/gpt-4o"
 USAGE = {"input_tokens": 11, "output_tokens": 5, "total_tokens": 16}
@@ -31,19 +31,19 @@ class Responses:
         self.complete: set[str] = set()
         self.deleted: set[str] = set()
 
-    def say(self, asked: Asked) -> Said:
-        path = asked.path.removeprefix("/v1/responses").strip("/")
-        if asked.method == "POST" and not path:
+    def say(self, received: ReceivedRequest) -> MockResponse:
+        path = received.path.removeprefix("/v1/responses").strip("/")
+        if received.method == "POST" and not path:
             self.made += 1
             id = f"resp_{self.made}"
-            if asked.json().get("background"):
+            if received.json().get("background"):
                 return answer({"id": id, "status": "queued", "usage": None})
             self.complete.add(id)
             return answer({"id": id, "status": "completed", "usage": USAGE})
         id = path.partition("/")[0]
         if id in self.deleted:
             return answer({"error": {"message": "gone"}}, 404)
-        if asked.method == "DELETE":
+        if received.method == "DELETE":
             self.deleted.add(id)
             return answer({"id": id, "deleted": True})
         is_complete = id in self.complete
@@ -51,8 +51,8 @@ class Responses:
         return answer({"id": id, "status": status, "usage": USAGE if is_complete else None})
 
 
-def answer(value: Any, status: int = 200) -> Said:
-    return Said((json.dumps(value).encode(),), status=status)
+def answer(value: Any, status: int = 200) -> MockResponse:
+    return MockResponse((json.dumps(value).encode(),), status=status)
 
 
 def create(gateway: NativeGateway, key: str = "", **more: Any) -> tuple[str, str]:
@@ -155,7 +155,7 @@ def test_what_the_operator_creates_is_not_for_keys(native: Native) -> None:
 
 
 def test_an_id_of_another_family_is_no_ones(native: Native) -> None:
-    def say(asked: Asked) -> Said:
+    def say(received: ReceivedRequest) -> MockResponse:
         return answer({"id": "same"})
 
     gateway = native(say)
@@ -170,7 +170,7 @@ def test_an_id_of_another_family_is_no_ones(native: Native) -> None:
 
 
 def test_a_vendor_that_names_what_exists_already_gives_it_to_nobody_else(native: Native) -> None:
-    gateway = native(lambda asked: answer({"id": "resp_1", "usage": None}))
+    gateway = native(lambda received: answer({"id": "resp_1", "usage": None}))
     first, second = gateway.key("first")["key"], gateway.key("second")["key"]
     id, pin = create(gateway, first)
     create(gateway, second)
@@ -180,17 +180,17 @@ def test_a_vendor_that_names_what_exists_already_gives_it_to_nobody_else(native:
 
 
 def test_two_ids_in_one_call_are_refused(native: Native) -> None:
-    gateway = native(lambda asked: answer({"task_id": "1"}))
+    gateway = native(lambda received: answer({"task_id": "1"}))
     model = "minimax/MiniMax-H3"
     made = gateway.call("POST", "minimax/v2/video_generation", json={"model": model})
     pin = made.headers["x-gateway-connection-id"]
-    gateway.asked.clear()
+    gateway.received.clear()
 
     for query in ("task_id=1&task_id=2", "", "task_id=", "task_id=1%2F2"):
         path = f"minimax/v2/query/video_generation?model={model}&{query}"
         answered = gateway.call("GET", path, pin=pin)
         assert error_of(answered) == (400, "Missing native resource ID")
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 STREAM = (
@@ -202,9 +202,9 @@ STREAM = (
 
 
 def test_a_streamed_response_is_owned_before_its_client_sees_it(native: Native) -> None:
-    def say(asked: Asked) -> Said:
-        if asked.method == "POST":
-            return Said.stream(*STREAM)
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.method == "POST":
+            return MockResponse.stream(*STREAM)
         return answer({"id": "resp_1", "status": "completed", "usage": USAGE})
 
     gateway = native(say)
@@ -219,10 +219,10 @@ def test_a_streamed_response_is_owned_before_its_client_sees_it(native: Native) 
 
 
 def test_a_streamed_poll_is_charged_once_before_its_last_event(native: Native) -> None:
-    def say(asked: Asked) -> Said:
-        if asked.method == "POST":
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.method == "POST":
             return answer({"id": "resp_1", "status": "queued", "usage": None})
-        return Said.stream(*STREAM)
+        return MockResponse.stream(*STREAM)
 
     gateway = native(say)
     key = gateway.key("mine")
@@ -234,17 +234,17 @@ def test_a_streamed_poll_is_charged_once_before_its_last_event(native: Native) -
     )
 
     assert first.content == second.content == b"".join(STREAM)
-    assert gateway.asked[-1].target == f"/v1/responses/{id}?stream=true"
+    assert gateway.received[-1].target == f"/v1/responses/{id}?stream=true"
     assert charged(gateway) == [(key["id"], 11, 5)]
 
 
 def test_a_poll_that_breaks_off_is_not_charged(native: Native) -> None:
-    def say(asked: Asked) -> Said:
-        if asked.method == "POST":
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.method == "POST":
             return answer({"id": "resp_1", "status": "queued", "usage": None})
-        if len(gateway.asked) == 2:
-            return Said.stream(*STREAM[:2], STREAM[2][:40], cut=True)
-        return Said.stream(*STREAM)
+        if len(gateway.received) == 2:
+            return MockResponse.stream(*STREAM[:2], STREAM[2][:40], cut=True)
+        return MockResponse.stream(*STREAM)
 
     gateway = native(say)
     id, pin = create(gateway, background=True)
@@ -269,7 +269,7 @@ def test_a_process_that_ends_at_a_charge_leaves_it_charged_once(
 ) -> None:
     gateway = native(Responses().say)
     core = gateway.here.gateway.core
-    store: NativeResourceStore = core.stores.native_resources
+    store = NativeResourceStore(core.stores.database, clock=core.clock)
 
     async def end_in_the_middle() -> None:
         await store.add(NAME, "key-1", "gpt-4o", charged_by=None)

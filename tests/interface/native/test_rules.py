@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from native_gateway import SECRET, Native, error_of
 
 CHAT = "openai/v1/chat/completions"
@@ -41,7 +41,7 @@ def test_a_direct_session_comes_back_as_the_vendor_gave_it(
     native: Native, path: str, session: str, model: str
 ) -> None:
     given = b'{"value": "ek_1", "expires_at":1.50e3,"session":{"id":"s"}}'
-    gateway = native(lambda asked: Said((given,)))
+    gateway = native(lambda received: MockResponse((given,)))
     body = b'{"session":{"type":"realtime" ,"model":"openai/%b"}, "n":1.0}' % model.encode()
 
     made = gateway.call_at(
@@ -49,9 +49,9 @@ def test_a_direct_session_comes_back_as_the_vendor_gave_it(
     )
 
     assert (made.status_code, made.content) == (200, given)
-    [asked] = gateway.asked
-    assert (asked.method, asked.target) == ("POST", session)
-    assert asked.body == body.replace(b"openai/", b"")
+    [received] = gateway.received
+    assert (received.method, received.target) == ("POST", session)
+    assert received.body == body.replace(b"openai/", b"")
 
 
 @pytest.mark.parametrize("cap", CAPS, ids=str)
@@ -72,11 +72,11 @@ def test_a_key_with_a_cap_gets_no_direct_session_and_no_background(
     batch = gateway.call("POST", "anthropic/v1/messages/batches", key=key, json={"requests": [row]})
 
     assert error_of(background) == error_of(batch) == NO_BACKGROUND
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 def test_a_key_without_a_cap_may_do_both(native: Native) -> None:
-    gateway = native(lambda asked: Said((b'{"id":"1"}',)))
+    gateway = native(lambda received: MockResponse((b'{"id":"1"}',)))
     key = gateway.key("free", policy={"modelAccess": {"mode": "allow", "patterns": ["*"]}})["key"]
     body = {"session": {"model": "openai/gpt-realtime-2"}}
 
@@ -89,7 +89,7 @@ def test_a_key_without_a_cap_may_do_both(native: Native) -> None:
 
 def test_a_capped_key_may_stream_and_spends_its_last_allowance(native: Native) -> None:
     answer = json.dumps({"choices": [], "usage": usage(90, 20)}).encode()
-    gateway = native(lambda asked: Said((answer,)))
+    gateway = native(lambda received: MockResponse((answer,)))
     key = gateway.key("capped", policy={"maxTokens": 100})["key"]
 
     first = gateway.call("POST", CHAT, key=key, json={"model": MODEL, "messages": []})
@@ -137,7 +137,7 @@ ADVISORS = {"openai": "gpt-4.1", "anthropic": "claude-opus-4-5"}
 def test_a_nested_model_is_checked_and_rewritten(
     native: Native, path: str, body: dict[str, Any]
 ) -> None:
-    gateway = native(lambda asked: Said((b'{"id":"1"}',)))
+    gateway = native(lambda received: MockResponse((b'{"id":"1"}',)))
     provider = path.partition("/")[0]
     advisor, main = ADVISORS[provider], f"{provider}/{MAIN[path]}"
     patterns = [f"{provider}/{advisor}"]
@@ -153,7 +153,7 @@ def test_a_nested_model_is_checked_and_rewritten(
     denied = send(f"{provider}/{advisor}", key)
     unknown = send(f"{provider}/no-such")
     foreign = send("deepseek/deepseek-chat")
-    assert gateway.asked == []
+    assert gateway.received == []
     sent = send(f"{provider}/{advisor}")
 
     named = f'Model "{provider}/{advisor}" is not allowed for this API key'
@@ -163,7 +163,7 @@ def test_a_nested_model_is_checked_and_rewritten(
     assert sent.status_code == 200
     text = json.dumps({**whole, **({"model": MAIN[path]} if "model" in whole else {})})
     wanted = json.loads(text.replace("{}", advisor))
-    assert gateway.asked[0].json() == {**wanted, "prompt": f"{provider}/{advisor}"}
+    assert gateway.received[0].json() == {**wanted, "prompt": f"{provider}/{advisor}"}
 
 
 def test_a_policy_holds_for_every_spelling_of_a_model(native: Native) -> None:
@@ -177,9 +177,9 @@ def test_a_policy_holds_for_every_spelling_of_a_model(native: Native) -> None:
         for more in ({"json": {"model": name}}, {"params": {"model": name}, "json": {}}):
             refused = gateway.call("POST", CHAT, key=key["key"], **more)
             assert refused.status_code == 403, name
-    assert gateway.asked == []
+    assert gateway.received == []
     assert gateway.call("POST", CHAT, json={"model": "quick"}).status_code == 200
-    assert gateway.asked[0].json() == {"model": "gpt-4o"}
+    assert gateway.received[0].json() == {"model": "gpt-4o"}
 
 
 def test_two_identities_are_refused(native: Native) -> None:
@@ -202,7 +202,7 @@ def test_a_disabled_model_is_refused(native: Native) -> None:
     refused = gateway.call("POST", CHAT, json={"model": MODEL})
 
     assert refused.status_code == 400
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 def test_a_key_keeps_to_its_accounts(native: Native) -> None:
@@ -221,9 +221,13 @@ def test_a_key_keeps_to_its_accounts(native: Native) -> None:
 
 
 def test_a_pin_is_never_replaced_by_a_sibling(native: Native, add_account: Any) -> None:
-    def say(asked: Asked) -> Said:
-        is_first = asked.headers["authorization"] == f"Bearer {SECRET}"
-        return Said((b'{"error":{"message":"slow down"}}',), status=429) if is_first else Said()
+    def say(received: ReceivedRequest) -> MockResponse:
+        is_first = received.headers["authorization"] == f"Bearer {SECRET}"
+        return (
+            MockResponse((b'{"error":{"message":"slow down"}}',), status=429)
+            if is_first
+            else MockResponse()
+        )
 
     gateway = native(say)
     vendor = gateway.here.vendors["vendor"].url
@@ -251,7 +255,7 @@ def test_only_some_headers_go_to_the_vendor_and_come_back(native: Native) -> Non
         "set-cookie": "a=b",
         "x-internal": "1",
     }
-    gateway = native(lambda asked: Said((b"{}",), headers=given))
+    gateway = native(lambda received: MockResponse((b"{}",), headers=given))
     sent = {
         "accept": "application/json",
         "content-type": "application/json; charset=utf-8",
@@ -275,10 +279,10 @@ def test_only_some_headers_go_to_the_vendor_and_come_back(native: Native) -> Non
 
     found = gateway.call("POST", "anthropic/v1/messages", content=body, headers=headers)
 
-    [asked] = gateway.asked
-    assert {name: asked.headers.get(name) for name in sent} == sent
-    assert not set(hidden) & set(asked.headers)
-    assert asked.headers["x-api-key"] == SECRET
+    [received] = gateway.received
+    assert {name: received.headers.get(name) for name in sent} == sent
+    assert not set(hidden) & set(received.headers)
+    assert received.headers["x-api-key"] == SECRET
     assert found.headers["content-disposition"] == given["content-disposition"]
     assert found.headers["cache-control"] == "no-store"
     assert not {"set-cookie", "x-internal"} & set(found.headers)
@@ -291,7 +295,7 @@ def test_the_callers_key_and_the_model_are_no_part_of_the_vendors_query(native: 
     query = f"after=a%2Bb&model={MODEL}&key={key}&limit=5&x="
 
     assert gateway.call("POST", f"{CHAT}?{query}", json={}).status_code == 200
-    assert gateway.asked[0].target == "/v1/chat/completions?after=a%2Bb&limit=5&x="
+    assert gateway.received[0].target == "/v1/chat/completions?after=a%2Bb&limit=5&x="
 
 
 def test_every_byte_but_the_models_name_is_kept(native: Native) -> None:
@@ -302,7 +306,7 @@ def test_every_byte_but_the_models_name_is_kept(native: Native) -> None:
 
     assert gateway.call("POST", CHAT, content=text.encode()).status_code == 200
     wanted = text.replace('"openai\\/gpt-4o"', '"gpt-4o"')
-    assert gateway.asked[0].body == wanted.encode()
+    assert gateway.received[0].body == wanted.encode()
 
 
 @pytest.mark.parametrize(
@@ -326,7 +330,7 @@ def test_a_body_that_says_two_things_or_nothing_is_refused(
     refused = gateway.call("POST", CHAT, content=body)
 
     assert error_of(refused) == (400, message)
-    assert gateway.asked == []
+    assert gateway.received == []
 
 
 @pytest.mark.parametrize(
@@ -356,9 +360,9 @@ def test_a_form_goes_on_with_the_vendors_model_and_its_file_last(native: Native)
         gateway.call("POST", "cohere/v2/audio/transcriptions", data=data, files=files).status_code
         == 200
     )
-    [asked] = gateway.asked
-    assert asked.headers["content-type"].startswith("multipart/form-data; boundary=")
-    body = asked.body
+    [received] = gateway.received
+    assert received.headers["content-type"].startswith("multipart/form-data; boundary=")
+    body = received.body
     assert body.index(b"cohere-transcribe-03-2026\r\n") < body.index(b"en\r\n")
     assert body.index(b'name="language"') < body.index(b'name="file"')
     assert content in body
@@ -371,7 +375,7 @@ def test_a_model_that_the_vendor_has_no_name_for_is_left_out_of_a_form(native: N
     data = {"model": "xai/stt"}
 
     assert gateway.call("POST", "xai/v1/stt", data=data, files=files).status_code == 200
-    body = gateway.asked[0].body
+    body = gateway.received[0].body
     assert b'name="model"' not in body
     assert body.index(b'name="language"') < body.index(b'name="file"')
 
@@ -386,7 +390,7 @@ def test_a_chat_stream_is_made_to_report_its_usage(native: Native, path: str) ->
         b'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n',
         b"data: [DONE]\n\n",
     )
-    gateway = native(lambda asked: Said.stream(*pieces))
+    gateway = native(lambda received: MockResponse.stream(*pieces))
     provider = path.partition("/")[0]
     model = "gpt-4o" if provider == "openai" else "MiniMax-M3"
     body = {"model": f"{provider}/{model}", "stream": True}
@@ -394,7 +398,7 @@ def test_a_chat_stream_is_made_to_report_its_usage(native: Native, path: str) ->
     streamed = gateway.call("POST", path, json=body)
 
     assert streamed.content == b"".join(pieces)
-    assert gateway.asked[0].json() == {
+    assert gateway.received[0].json() == {
         "model": model,
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -408,7 +412,7 @@ def test_usage_is_recorded_before_the_end_of_a_stream(native: Native) -> None:
     delta = {"type": "message_delta", "usage": {"output_tokens": 9, "cache_read_input_tokens": 4}}
     stop = {"type": "message_stop"}
     frames = [b"data: " + json.dumps(each).encode() + b"\n\n" for each in (start, delta, stop)]
-    gateway = native(lambda asked: Said.stream(*frames))
+    gateway = native(lambda received: MockResponse.stream(*frames))
     seen: list[int] = []
     core = gateway.here.gateway.core
     body = {"model": "anthropic/claude-haiku-4-5", "stream": True}
@@ -427,7 +431,7 @@ def test_usage_is_recorded_before_the_end_of_a_stream(native: Native) -> None:
 
 def test_a_stream_that_its_client_leaves_is_estimated(native: Native) -> None:
     frame = b'data: {"choices":[{"delta":{"content":"%b"}}]}\n\n' % (b"x" * 400)
-    gateway = native(lambda asked: Said.stream(frame, hang=True))
+    gateway = native(lambda received: MockResponse.stream(frame, hang=True))
     url = f"{gateway.here.url}/v1/native/{CHAT}"
 
     with gateway.http.stream("POST", url, json={"model": MODEL, "stream": True}) as answer:
@@ -439,7 +443,7 @@ def test_a_stream_that_its_client_leaves_is_estimated(native: Native) -> None:
 
 
 def test_media_without_tokens_are_estimated_by_their_text(native: Native) -> None:
-    gateway = native(lambda asked: Said((b"\0" * 5000,), content_type="audio/mpeg"))
+    gateway = native(lambda received: MockResponse((b"\0" * 5000,), content_type="audio/mpeg"))
     body = {"model": "xai/tts", "text": "x" * 40, "voice": "y" * 4000}
 
     spoken = gateway.call("POST", "xai/v1/tts", json=body)
@@ -450,17 +454,19 @@ def test_media_without_tokens_are_estimated_by_their_text(native: Native) -> Non
 
 
 def test_a_redirect_is_an_error(native: Native) -> None:
-    gateway = native(lambda asked: Said(status=302, headers={"location": "http://127.0.0.1/"}))
+    gateway = native(
+        lambda received: MockResponse(status=302, headers={"location": "http://127.0.0.1/"})
+    )
 
     found = gateway.call("POST", CHAT, json={"model": MODEL})
 
     assert error_of(found) == (502, "Native provider request failed")
     assert "location" not in found.headers
-    assert len(gateway.asked) == 1
+    assert len(gateway.received) == 1
 
 
 def test_a_vendor_that_cannot_be_reached_is_an_error(native: Native) -> None:
-    gateway = native(lambda asked: Said.stream(cut=True))
+    gateway = native(lambda received: MockResponse.stream(cut=True))
 
     found = gateway.call("POST", CHAT, json={"model": MODEL})
 
@@ -470,7 +476,7 @@ def test_a_vendor_that_cannot_be_reached_is_an_error(native: Native) -> None:
 def test_a_vendors_error_is_wrapped_and_shows_no_secret(native: Native) -> None:
     words = f"Incorrect key {SECRET} at /home/me/key"
     error = {"error": {"message": words, "type": "odd_error", "code": SECRET}}
-    gateway = native(lambda asked: Said((json.dumps(error).encode(),), status=418))
+    gateway = native(lambda received: MockResponse((json.dumps(error).encode(),), status=418))
 
     found = gateway.call("POST", CHAT, json={"model": MODEL})
 
@@ -483,8 +489,8 @@ def test_a_vendors_error_is_wrapped_and_shows_no_secret(native: Native) -> None:
 
 
 def test_no_more_than_the_beginning_of_an_error_is_read(native: Native) -> None:
-    def say(asked: Asked) -> Said:
-        return Said((b"a" * 8192, b"b" * 100_000), status=400, content_type="text/plain")
+    def say(received: ReceivedRequest) -> MockResponse:
+        return MockResponse((b"a" * 8192, b"b" * 100_000), status=400, content_type="text/plain")
 
     gateway = native(say)
 
@@ -495,8 +501,10 @@ def test_no_more_than_the_beginning_of_an_error_is_read(native: Native) -> None:
 
 
 def test_the_vendors_status_is_kept(native: Native) -> None:
-    def say(asked: Asked) -> Said:
-        return Said((b'{"request_id":"v1"}',), status=200 if asked.method == "POST" else 202)
+    def say(received: ReceivedRequest) -> MockResponse:
+        return MockResponse(
+            (b'{"request_id":"v1"}',), status=200 if received.method == "POST" else 202
+        )
 
     gateway = native(say)
     model = {"model": "xai/grok-imagine-video"}
@@ -507,10 +515,10 @@ def test_the_vendors_status_is_kept(native: Native) -> None:
 
 
 def test_a_vendor_that_knows_nothing_of_an_id_costs_the_account_nothing(native: Native) -> None:
-    def say(asked: Asked) -> Said:
-        if asked.method == "GET":
-            return Said((b'{"error":{"message":"no such response"}}',), status=404)
-        return Said((b'{"id":"r1","usage":{"input_tokens":1}}',))
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.method == "GET":
+            return MockResponse((b'{"error":{"message":"no such response"}}',), status=404)
+        return MockResponse((b'{"id":"r1","usage":{"input_tokens":1}}',))
 
     gateway = native(say)
     made = gateway.call("POST", "openai/v1/responses", json={"model": MODEL})
@@ -554,3 +562,38 @@ def test_the_chinese_platform_has_an_origin_of_its_own(native: Native) -> None:
         assert (spec.native_url or spec.base_url or "").startswith(f"{origin}")
         reach = gateway.here.gateway.core.egress_policy.reach(spec)
         assert reach.covers(f"{origin}:443")
+
+
+PARSE = "cohere/v2/parse"
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+
+
+IMAGES: list[Any] = [PIXEL, {"url": PIXEL}, "https://images.test/a"]
+NO_IMAGES: list[Any] = [
+    None,
+    "text",
+    {"type": "file_url", "file_url": "https://files.test/a.pdf"},
+    {"type": "file_url", "image_url": PIXEL},
+    {"type": "image_url"},
+    {"type": "image_url", "image_url": "data:application/pdf;base64,JVBERi0="},
+    {"type": "image_url", "image_url": {"url": "DATA:application/pdf;base64,JVBERi0="}},
+    {"type": "image_url", "image_url": 7},
+    {"type": "text", "text": "hello"},
+    [{"type": "image_url", "image_url": PIXEL}],
+]
+
+
+def test_only_images_are_parsed(native: Native) -> None:
+    gateway = native()
+
+    for document in NO_IMAGES:
+        body = {"model": "cohere/parse-v5.0", "document": document}
+        refused = gateway.call("POST", PARSE, json=body)
+        assert error_of(refused) == (400, "Only images can be parsed"), document
+    assert gateway.received == []
+
+    for address in IMAGES:
+        document = {"type": "image_url", "image_url": address}
+        body = {"model": "cohere/parse-v5.0", "document": document}
+        gateway.call("POST", PARSE, json=body)
+        assert gateway.received[-1].json() == {"model": "parse-v5.0", "document": document}

@@ -11,7 +11,7 @@ import httpx
 import httpx2
 import openai
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from native_gateway import Native, NativeGateway
 
 HAIKU = "anthropic/claude-haiku-4-5"
@@ -31,12 +31,12 @@ class Replay:
             if is_wanted and item["response_status"] == 200:
                 self.answers.setdefault(item["endpoint"].partition("?")[0], item)
 
-    def say(self, asked: Asked) -> Said:
-        item = self.answers.get(f"{asked.method} {asked.path}")
+    def say(self, received: ReceivedRequest) -> MockResponse:
+        item = self.answers.get(f"{received.method} {received.path}")
         if item is None:
-            return Said((b'{"error":{"message":"not recorded"}}',), status=404)
+            return MockResponse((b'{"error":{"message":"not recorded"}}',), status=404)
         kind = item["response_headers"]["content-type"]
-        return Said((corpus.answer(item),), content_type=kind)
+        return MockResponse((corpus.answer(item),), content_type=kind)
 
 
 def client(gateway: NativeGateway, pin: str = "") -> anthropic.Anthropic:
@@ -71,7 +71,7 @@ def test_anthropics_client_has_batches(native: Native) -> None:
         lines = pinned.get(path, cast_to=httpx2.Response).text.splitlines()
 
     assert (made.parse().id, ended.processing_status) == (BATCH, "ended")
-    assert gateway.asked[0].json()["requests"][0]["params"]["model"] == "claude-haiku-4-5"
+    assert gateway.received[0].json()["requests"][0]["params"]["model"] == "claude-haiku-4-5"
     assert len(lines) == 1
     assert '"succeeded"' in lines[0]
 
@@ -99,7 +99,7 @@ def test_anthropics_client_has_files(native: Native) -> None:
 
     assert made.parse().filename == "data.csv"
     assert gone.id == FILE
-    assert b"1,2\n" in gateway.asked[0].body
+    assert b"1,2\n" in gateway.received[0].body
 
 
 def answers(name: str, endpoint: str, *, stream: bool) -> Iterator[corpus.Item]:
@@ -115,10 +115,10 @@ def test_openais_client_has_chat_and_responses(native: Native) -> None:
     chat = next(answers("openai_chat", "POST /v1/chat/completions", stream=True))
     whole = next(answers("openai_responses", "POST /v1/responses", stream=False))
 
-    def say(asked: Asked) -> Said:
-        if asked.path.endswith("/chat/completions"):
-            return Said.stream(corpus.answer(chat))
-        return Said((corpus.answer(whole),))
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.path.endswith("/chat/completions"):
+            return MockResponse.stream(corpus.answer(chat))
+        return MockResponse((corpus.answer(whole),))
 
     gateway = native(say)
     url, key = f"{gateway.here.url}/v1/native/openai/v1", gateway.key("sdk")["key"]
@@ -143,13 +143,13 @@ def test_openais_client_has_chat_and_responses(native: Native) -> None:
 
 def test_openais_client_speaks_to_xai(native: Native) -> None:
     whole = next(answers("openai_responses", "POST /v1/responses", stream=False))
-    gateway = native(lambda asked: Said((corpus.answer(whole),)))
+    gateway = native(lambda received: MockResponse((corpus.answer(whole),)))
     url = f"{gateway.here.url}/v1/native/xai/v1"
     with openai.OpenAI(base_url=url, api_key=gateway.key("sdk")["key"], max_retries=0) as sdk:
         response = sdk.responses.create(model="xai/grok-4", input="hi")
 
     assert response.output_text
-    assert gateway.asked[0].json()["model"] == "grok-4"
+    assert gateway.received[0].json()["model"] == "grok-4"
 
 
 def test_recorded_vectors_of_cohere_come_back_as_they_were(native: Native) -> None:
@@ -159,7 +159,7 @@ def test_recorded_vectors_of_cohere_come_back_as_they_were(native: Native) -> No
         if item["response_status"] == 200 and item["request_body_kind"] == "json"
     ]
     for item in items[:1]:
-        gateway = native(lambda asked, item=item: Said((corpus.answer(item),)))
+        gateway = native(lambda received, item=item: MockResponse((corpus.answer(item),)))
         body = {**item["request_body"], "model": "cohere/embed-v4.0"}
         found = gateway.call("POST", "cohere/v2/embed", json=body)
         assert found.content == corpus.answer(item)
@@ -175,7 +175,7 @@ def test_coheres_client_ranks(native: Native) -> None:
         for each in corpus.items("rerank")
         if each["vendor"] == "cohere" and "/v2/rerank" in each["endpoint"]
     )
-    gateway = native(lambda asked: Said((corpus.answer(item),)))
+    gateway = native(lambda received: MockResponse((corpus.answer(item),)))
 
     with httpx.Client() as connection:
         client = cohere.ClientV2(
@@ -183,11 +183,11 @@ def test_coheres_client_ranks(native: Native) -> None:
             base_url=f"{gateway.here.url}/v1/native/cohere",
             httpx_client=connection,
         )
-        asked = {**item["request_body"], "model": "cohere/rerank-v3.5"}
-        ranked = client.rerank(**asked)
+        received = {**item["request_body"], "model": "cohere/rerank-v3.5"}
+        ranked = client.rerank(**received)
 
-    assert gateway.asked[0].path == "/v2/rerank"
-    assert gateway.asked[0].json() == {**item["request_body"], "model": "rerank-v3.5"}
+    assert gateway.received[0].path == "/v2/rerank"
+    assert gateway.received[0].json() == {**item["request_body"], "model": "rerank-v3.5"}
     assert [each.relevance_score for each in ranked.results] == [
         each["relevance_score"] for each in json.loads(corpus.answer(item))["results"]
     ]

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from own_stores import own_stores
 from realtime_client import SERVERS, place
 from served_gateway import Served
 
-from gateway_core.storage.stores.keys import KeyChange
+from gateway_administration.stores.keys import KeyChange
 
 SIGNING = {"JWT_SECRET": "a text that is long enough to sign with"}
 
@@ -32,7 +33,7 @@ def new_key() -> Callable[..., tuple[str, str]]:
             text = mint.new()
             change = KeyChange(name=text[-6:], policy=policy)
             digest = mint.digest(text).hex()
-            row = await core.stores.keys.create(text, digest, mint.machine_id, change)
+            row = await own_stores(core).keys.create(text, digest, mint.machine_id, change)
             await core.refresh()
             return row.id, text
 

@@ -9,12 +9,13 @@ from typing import Any
 import httpx2
 import pytest
 from collaborators import replace_collaborator
+from own_stores import own_stores
 from realtime_client import MODEL, Session, place
 from served_gateway import Served
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from gateway_core.storage.stores.keys import KeyChange
+from gateway_administration.stores.keys import KeyChange
 
 NewKey = Callable[..., tuple[str, str]]
 Require = Callable[[Served, bool], None]
@@ -119,7 +120,7 @@ def test_keys_may_be_required_of_everybody(
 def pause(here: Served, id: str) -> None:
     async def work() -> None:
         core = here.gateway.core
-        await core.stores.keys.update(id, KeyChange(is_active=False))
+        await own_stores(core).keys.update(id, KeyChange(is_active=False))
         await core.refresh()
 
     here.do(work())

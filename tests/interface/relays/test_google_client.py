@@ -11,7 +11,7 @@ from realtime_client import says
 from served_gateway import Served, serve_gateway
 from vendor_sockets import LIVE_MODEL, bidi
 
-from gateway_core.cli.tls_certificate import Certificate
+from gateway_cli.tls_certificate import Certificate
 from gateway_core.contracts.server import ServerOptions
 
 LIVE = "/v1/native/gemini/live"
@@ -46,7 +46,7 @@ def test_googles_own_client_holds_a_live_session(here, vendor, issued, name):
     client = genai.Client(api_key="placeholder", http_options=options)
 
     async def talk():
-        said = []
+        written = []
         async with client.aio.live.connect(
             model=name, config={"response_modalities": ["TEXT"]}
         ) as session:
@@ -54,12 +54,12 @@ def test_googles_own_client_holds_a_live_session(here, vendor, issued, name):
                 await session.send_client_content(
                     turns={"role": "user", "parts": [{"text": "Hi"}]}, turn_complete=True
                 )
-                said += [message.text async for message in session.receive()]
-        return said
+                written += [message.text async for message in session.receive()]
+        return written
 
-    said = asyncio.run(talk())
+    written = asyncio.run(talk())
 
-    assert [text for text in said if text] == ["Hällo", "Hällo"]
+    assert [text for text in written if text] == ["Hällo", "Hällo"]
     (request,) = sockets.requests
     assert request.path == f"/ws/{METHOD}?key=vendor-key"
     assert "authorization" not in request.headers

@@ -5,14 +5,16 @@ import threading
 from contextlib import ExitStack
 
 import pytest
+from certificates import issue
+from own_stores import own_stores
 from real_proxy import VENDOR, RealProxy
 from realtime_client import PATIENCE, SERVERS, place
 from vendor_sockets import USAGE, read, realtime, tell
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from gateway_administration.stores.proxy_pools import NewProxyPool
 from gateway_core.storage.stores.connection import NewConnection
-from gateway_core.storage.stores.proxy_pools import NewProxyPool
 
 PATH = "/v1/realtime?model=openai/gpt-realtime"
 CREATE = '{"type":"response.create"}'
@@ -45,9 +47,12 @@ def test_every_server_relays(tmp_path, server, open_vendor):
             )
 
 
-@pytest.mark.parametrize("scheme", ["socks5", "http"])
-def test_an_accounts_proxy_is_used(here, vendor, dial, scheme):
-    proxy = RealProxy(scheme, "me:secret")
+@pytest.mark.parametrize("scheme", ["socks5", "http", "https"])
+def test_an_accounts_proxy_is_used(here, vendor, dial, scheme, tmp_path, monkeypatch):
+    issued = issue(tmp_path)
+    # Where the system keeps what it trusts, as OpenSSL has it.
+    monkeypatch.setenv("SSL_CERT_FILE", str(issued.authority))
+    proxy = RealProxy(scheme, "me:secret", issued if scheme == "https" else None)
     here.do(proxy.open())
     try:
         sockets = vendor(
@@ -69,7 +74,7 @@ def test_an_accounts_proxy_is_used(here, vendor, dial, scheme):
 def test_a_pool_of_relays_opens_no_sockets(here, vendor, dial):
     async def add_pool():
         new = NewProxyPool(name="relays", proxy_url="https://relay.test", type="vercel")
-        pool = await here.gateway.core.stores.proxy_pools.create(new)
+        pool = await own_stores(here.gateway.core).proxy_pools.create(new)
         return pool.id
 
     sockets = vendor("openai", realtime, proxyPoolId=here.do(add_pool()))

@@ -1,7 +1,7 @@
 """A gateway with the completions vendor's plugin connected to a fake vendor."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,22 +40,50 @@ def connect(
         yield here
 
 
+@contextmanager
+def opening(folder: Callable[[], Path]) -> Iterator[Connected]:
+    """Serves with a script, extra providers and the names of those that have an account."""
+    with ExitStack() as stack:
+
+        def begin(
+            script: Script,
+            *providers: str,
+            specs: Specs = lambda vendor: [],
+            accounts: tuple[str, ...] = ("openai",),
+            **more: Any,
+        ) -> Served:
+            context = connect(folder(), script, specs, *(providers or accounts), **more)
+            return stack.enter_context(context)
+
+        yield begin
+
+
 @pytest.fixture
 def connected(tmp_path: Path) -> Iterator[Connected]:
-    """Serves with a script, extra providers and the names of those that have an account."""
-    open_ones = []
+    """Serves one gateway of the test's own."""
+    with opening(lambda: tmp_path) as begin:
+        yield begin
 
-    def begin(
-        script: Script,
-        *providers: str,
-        specs: Specs = lambda vendor: [],
-        accounts: tuple[str, ...] = ("openai",),
-        **more: Any,
-    ) -> Served:
-        context = connect(tmp_path, script, specs, *(providers or accounts), **more)
-        open_ones.append(context)
-        return context.__enter__()
 
-    yield begin
-    for context in open_ones:
-        context.__exit__(None, None, None)
+@pytest.fixture(scope="module")
+def connected_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connected]:
+    """Serves gateways for the tests of a module, which must store nothing in them."""
+    with opening(lambda: tmp_path_factory.mktemp("data")) as begin:
+        yield begin
+
+
+@pytest.fixture(scope="module")
+def renewed() -> Callable[[Served], Served]:
+    """Has a shared gateway forget what the tests before have left in its memory."""
+
+    def renew(here: Served) -> Served:
+        async def work() -> None:
+            cooldowns = here.gateway.core.cooldowns
+            for account, model, _ in list(cooldowns.all_active()):
+                cooldowns.clear([account], model)
+
+        here.do(work())
+        here.vendors["vendor"].received.clear()
+        return here
+
+    return renew

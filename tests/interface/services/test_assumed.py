@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Said
+from fake_vendor import MockResponse
 from served_gateway import Served
 
 from gateway_core import Kind
@@ -21,20 +21,20 @@ BODIES: dict[str, dict[str, Any]] = {
 def test_a_completions_vendor_is_asked_beside_its_chat(
     connected: Any, http: httpx2.Client, word: str
 ) -> None:
-    here: Served = connected(lambda asked: Said((b'{"results":[]}',)), "deepseek")
+    here: Served = connected(lambda received: MockResponse((b'{"results":[]}',)), "deepseek")
     body = {"model": "deepseek/some-model", **BODIES[word]}
 
     found = http.post(f"{here.url}/v1/{word}", json=body)
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     assert (found.status_code, found.json()) == (200, {"results": []})
-    assert asked.path == f"/v1/{word}"
-    assert asked.json() == {**body, "model": "some-model"}
+    assert received.path == f"/v1/{word}"
+    assert received.json() == {**body, "model": "some-model"}
 
 
 @pytest.mark.parametrize("word", BODIES)
 def test_a_vendor_of_another_format_is_not(connected: Any, http: httpx2.Client, word: str) -> None:
-    here: Served = connected(lambda asked: Said(), "anthropic")
+    here: Served = connected(lambda received: MockResponse(), "anthropic")
 
     found = http.post(f"{here.url}/v1/{word}", json={"model": "anthropic/x", **BODIES[word]})
 
@@ -45,7 +45,7 @@ def test_a_vendor_of_another_format_is_not(connected: Any, http: httpx2.Client, 
 
 @pytest.mark.parametrize("word", BODIES)
 def test_a_chat_model_is_no_model_for_it(connected: Any, http: httpx2.Client, word: str) -> None:
-    here: Served = connected(lambda asked: Said(), "deepseek")
+    here: Served = connected(lambda received: MockResponse(), "deepseek")
     providers = here.gateway.core.snapshot.registry.providers
     chat = next(row.id for row in providers["deepseek"].models if row.kind == Kind.LLM)
 
@@ -58,12 +58,12 @@ def test_a_chat_model_is_no_model_for_it(connected: Any, http: httpx2.Client, wo
 def test_a_model_without_a_provider_goes_to_nobody_who_is_only_assumed(
     connected: Any, http: httpx2.Client
 ) -> None:
-    here: Served = connected(lambda asked: Said(), "deepseek")
+    here: Served = connected(lambda received: MockResponse(), "deepseek")
 
     found = http.post(f"{here.url}/v1/rerank", json={"model": "some-model", **BODIES["rerank"]})
 
     assert found.status_code == 400
-    assert here.vendors["vendor"].asked == []
+    assert here.vendors["vendor"].received == []
 
 
 def test_the_list_of_services_leaves_them_out() -> None:

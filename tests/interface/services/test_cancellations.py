@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, Service, UpstreamError
@@ -20,18 +20,18 @@ class Painter:
         self.is_failing = False
         self.polled, self.stopped = threading.Event(), threading.Event()
 
-    def __call__(self, asked: Asked) -> Said:
-        if asked.method == "DELETE" or asked.path.endswith(("/queue", "/cancel")):
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        if received.method == "DELETE" or received.path.endswith(("/queue", "/cancel")):
             self.stopped.set()
-            return Said(status=204)
-        if asked.method == "POST":
-            return Said((b'{"id":"job-1","prompt_id":"job-1"}',))
+            return MockResponse(status=204)
+        if received.method == "POST":
+            return MockResponse((b'{"id":"job-1","prompt_id":"job-1"}',))
         self.polled.set()
         if self.is_failing:
-            return Said((b'{"id":"job-1","state":"failed"}',))
+            return MockResponse((b'{"id":"job-1","state":"failed"}',))
         # What each vendor answers of a job that runs.
-        return Said(
-            (b"{}",) if "/history/" in asked.path else (b'{"id":"job-1","status":"RUNNING"}',)
+        return MockResponse(
+            (b"{}",) if "/history/" in received.path else (b'{"id":"job-1","status":"RUNNING"}',)
         )
 
 
@@ -85,7 +85,7 @@ def test_a_client_that_leaves_stops_the_job(connected: Any, painter: Painter) ->
     leave(here, painter, "painter/m-1")
 
     assert painter.stopped.wait(2)
-    last = here.vendors["vendor"].asked[-1]
+    last = here.vendors["vendor"].received[-1]
     assert (last.method, last.path) == ("PUT", "/v1/jobs/job-1/cancel")
     assert last.json() == {"why": "gone"}
     assert last.headers["authorization"] == "Bearer sk-vendor-0123456789"
@@ -134,5 +134,5 @@ def test_a_vendors_job_is_stopped_by_its_own_request(
     leave(here, painter, model)
 
     assert painter.stopped.wait(2)
-    last = here.vendors["vendor"].asked[-1]
+    last = here.vendors["vendor"].received[-1]
     assert (last.method, last.path, last.body) == (method, path, body)

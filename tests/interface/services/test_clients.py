@@ -10,7 +10,7 @@ import pytest
 import requests
 import voyageai
 from corpus import Item, answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from langchain_openai import OpenAIEmbeddings
 from served_gateway import Served
 
@@ -27,7 +27,7 @@ def recorded(folder: str, vendor: str, beginning: str = "", path: str = "") -> I
 
 
 def replaying(item: Item) -> Any:
-    return lambda asked: Said((answer(item),))
+    return lambda received: MockResponse((answer(item),))
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def test_cohere_ranks(connected: Any) -> None:
         client = cohere.Client("none", base_url=here.url, httpx_client=connection)
         ranked = client.rerank(model="cohere/rerank-v3.5", query="capital", documents=DOCUMENTS)
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     assert ranked.results[0].relevance_score > 0.5
-    assert asked.json()["model"] == "rerank-v3.5"
-    assert asked.json()["documents"] == DOCUMENTS
+    assert received.json()["model"] == "rerank-v3.5"
+    assert received.json()["documents"] == DOCUMENTS
     # What the vendor bills is a search.
     assert here.rows()[0].units == {"queries": 1}
 
@@ -60,9 +60,9 @@ def test_voyage_ranks(connected: Any, voyage: Any) -> None:
 
     ranked = voyage(here).rerank("capital", DOCUMENTS, "voyage-ai/rerank-2.5")
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     assert ranked.results[0].document in DOCUMENTS
-    assert asked.json()["model"] == "rerank-2.5"
+    assert received.json()["model"] == "rerank-2.5"
     assert here.rows()[0].input_tokens == ranked.total_tokens
 
 
@@ -72,16 +72,16 @@ def test_voyage_embeds(connected: Any, voyage: Any) -> None:
 
     found = voyage(here).embed(["Paris", "London"], "voyage-ai/voyage-3.5", input_type="query")
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     assert len(found.embeddings) == 2
-    assert asked.json()["model"] == "voyage-3.5"
-    assert asked.json()["input_type"] == "query"
+    assert received.json()["model"] == "voyage-3.5"
+    assert received.json()["input_type"] == "query"
     assert here.rows()[0].input_tokens == found.total_tokens
 
 
 def test_langchain_embeds(connected: Any) -> None:
-    def vectors(asked: Asked) -> Said:
-        return Said((answer(VECTORS),))
+    def vectors(received: ReceivedRequest) -> MockResponse:
+        return MockResponse((answer(VECTORS),))
 
     here: Served = connected(vectors)
 
@@ -97,7 +97,7 @@ def test_langchain_embeds(connected: Any) -> None:
         found = embeddings.embed_documents(["Hello, world!"])
 
     assert [len(each) for each in found] == [128]
-    assert here.vendors["vendor"].asked[-1].json()["model"] == "text-embedding-3-small"
+    assert here.vendors["vendor"].received[-1].json()["model"] == "text-embedding-3-small"
     assert here.rows()[0].input_tokens == 4
 
 

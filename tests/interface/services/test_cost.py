@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx2
 import msgspec
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 CALLS = 20
@@ -52,8 +52,8 @@ def work(here: Served, http: httpx2.Client, path: str, body: dict[str, Any]) -> 
 def test_vectors_take_little_more_work_than_chat(connected: Any, http: httpx2.Client) -> None:
     answers = {path: answer for path, _, answer in (CHAT, VECTORS)}
 
-    def say(asked: Asked) -> Said:
-        return Said((answers[asked.path],))
+    def say(received: ReceivedRequest) -> MockResponse:
+        return MockResponse((answers[received.path],))
 
     here: Served = connected(say)
 

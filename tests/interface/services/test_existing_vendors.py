@@ -11,7 +11,7 @@ import msgspec
 import openai
 import pytest
 from corpus import Item, answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from msgspec import Struct
 from served_gateway import Served
 
@@ -45,7 +45,7 @@ class Row(Struct, frozen=True, kw_only=True):
     members: Mapping[str, Any]
     path: str
     sent: Mapping[str, Any]
-    said: Any
+    written: Any
     """JSON of the vendor's, or bytes."""
     got: Callable[[Any], Any]
     """Picks out of the client's answer what is compared."""
@@ -104,7 +104,7 @@ EMBEDDINGS = [
             "embedding_types": ["float"],
             "output_dimension": 384,
         },
-        said=body_of(COHERE),
+        written=body_of(COHERE),
         got=vectors,
         is_=body_of(COHERE)["embeddings"]["float"],
         lost="user",
@@ -126,7 +126,7 @@ EMBEDDINGS = [
                 }
             ]
         },
-        said=body_of(GEMINI_2),
+        written=body_of(GEMINI_2),
         got=first_numbers,
         is_=[body_of(GEMINI_2)["embeddings"][0]["values"][0]],
         tokens=(4, 0),
@@ -140,7 +140,7 @@ EMBEDDINGS = [
             "model": "models/gemini-embedding-001",
             "content": {"parts": [{"text": "reefs"}]},
         },
-        said={"embedding": {"values": [0.5, -0.25]}},
+        written={"embedding": {"values": [0.5, -0.25]}},
         got=vectors,
         is_=[[0.5, -0.25]],
     ),
@@ -156,7 +156,7 @@ EMBEDDINGS = [
             ],
             "parameters": {"outputDimensionality": 2},
         },
-        said={
+        written={
             "predictions": [
                 {"embeddings": {"values": [0.5, 1.0], "statistics": {"token_count": 3}}},
                 {"embeddings": {"values": [0.25, 2.0], "statistics": {"token_count": 4}}},
@@ -172,7 +172,7 @@ EMBEDDINGS = [
         members={"input": "Hello world", "dimensions": 8, "user": "u"},
         path="/v1/embeddings",
         sent={"model": "mistral-embed", "input": "Hello world", "output_dimension": 8},
-        said=body_of(MISTRAL),
+        written=body_of(MISTRAL),
         got=whole,
         is_=body_of(MISTRAL),
         lost="user",
@@ -185,7 +185,7 @@ EMBEDDINGS = [
         members={"input": "reefs", "truncate": True, "user": "u"},
         path="/api/embed",
         sent={"model": "all-minilm", "input": ["reefs"], "truncate": True},
-        said=body_of(OLLAMA),
+        written=body_of(OLLAMA),
         got=vectors,
         is_=body_of(OLLAMA)["embeddings"],
         lost="user",
@@ -197,7 +197,7 @@ EMBEDDINGS = [
         members={"input": "Ruby is a programmer's best friend", "encoding_format": "float"},
         path="/v1/v1/embeddings",
         sent={"model": "pplx-embed-v1-0.6b", "input": "Ruby is a programmer's best friend"},
-        said=body_of(PPLX),
+        written=body_of(PPLX),
         got=first_numbers,
         is_=[float(PPLX_FIRST)],
         tokens=(7, 0),
@@ -209,7 +209,7 @@ EMBEDDINGS = [
         members={"input": "reefs", "input_type": "search_query"},
         path="/v1/embeddings",
         sent={"model": "nvidia/nv-embedqa-e5-v5", "input": ["reefs"], "input_type": "query"},
-        said={**VECTORS, **TOKENS},
+        written={**VECTORS, **TOKENS},
         got=vectors,
         is_=[[0.5, -0.25]],
         tokens=(4, 0),
@@ -220,7 +220,7 @@ EMBEDDINGS = [
         members={"input": ["a", "b"]},
         path="/hf-inference/models/intfloat/multilingual-e5-large/pipeline/feature-extraction",
         sent={"inputs": ["a", "b"]},
-        said=[[0.5], [0.25]],
+        written=[[0.5], [0.25]],
         got=vectors,
         is_=[[0.5], [0.25]],
     ),
@@ -230,7 +230,7 @@ EMBEDDINGS = [
         members={"input": "reefs", "dimensions": 256},
         path="/v1/model/amazon.titan-embed-text-v2%3A0/invoke",
         sent={"inputText": "reefs", "dimensions": 256},
-        said={"embedding": [0.5, 1.0], "inputTextTokenCount": 4},
+        written={"embedding": [0.5, 1.0], "inputTextTokenCount": 4},
         got=vectors,
         is_=[[0.5, 1.0]],
         tokens=(4, 0),
@@ -248,7 +248,7 @@ EMBEDDINGS = [
                 "embeddingDimension": 256,
             },
         },
-        said={"embeddings": [{"embeddingType": "TEXT", "embedding": [0.5, 1.0]}]},
+        written={"embeddings": [{"embeddingType": "TEXT", "embedding": [0.5, 1.0]}]},
         got=vectors,
         is_=[[0.5, 1.0]],
     ),
@@ -260,7 +260,7 @@ PLAIN = [
         members={"input": "reefs", "own": 1},
         path="/v1/embeddings",
         sent={"model": model.partition("/")[2], "input": "reefs", "own": 1},
-        said={**VECTORS, **TOKENS},
+        written={**VECTORS, **TOKENS},
         got=vectors,
         is_=[[0.5, -0.25]],
         tokens=(4, 0),
@@ -287,7 +287,7 @@ TEXTS = [
             "query": "what is ruby",
             "documents": ["Paris", "Ruby"],
         },
-        said=body_of(OPENROUTER),
+        written=body_of(OPENROUTER),
         got=whole,
         is_=body_of(OPENROUTER),
         tokens=(17, 0),
@@ -299,7 +299,7 @@ TEXTS = [
         members={"query": "q", "documents": ["a"]},
         path="/compatible-api/v1/reranks",
         sent={"model": "qwen3-rerank", "query": "q", "documents": ["a"]},
-        said={"results": [{"index": 0, "relevance_score": 0.5}], "usage": {"total_tokens": 9}},
+        written={"results": [{"index": 0, "relevance_score": 0.5}], "usage": {"total_tokens": 9}},
         got=lambda shown: shown["results"][0]["relevance_score"],
         is_=0.5,
         tokens=(9, 0),
@@ -311,7 +311,7 @@ TEXTS = [
         members={"query": "q", "documents": ["a"]},
         path="/v1/rerank",
         sent={"model": "fireworks/qwen3-reranker-8b", "query": "q", "documents": ["a"]},
-        said={"data": [{"index": 0, "relevance_score": 0.5}]},
+        written={"data": [{"index": 0, "relevance_score": 0.5}]},
         got=lambda shown: shown["data"][0]["relevance_score"],
         is_=0.5,
         units={"documents": 1},
@@ -322,7 +322,7 @@ TEXTS = [
         members={"input": "hi"},
         path="/v1/moderations",
         sent={"model": "mistral-moderation-latest", "input": "hi"},
-        said={"id": "m", "results": [{"categories": {"law": False}}]},
+        written={"id": "m", "results": [{"categories": {"law": False}}]},
         got=lambda shown: shown["id"],
         is_="m",
     ),
@@ -335,7 +335,7 @@ TEXTS = [
             "model": "mistral-ocr-latest",
             "document": {"type": "document_url", "document_url": PAGE},
         },
-        said=body_of(OCR),
+        written=body_of(OCR),
         got=whole,
         is_=body_of(OCR),
         units={"pages": len(body_of(OCR)["pages"])},
@@ -347,7 +347,7 @@ TEXTS = [
         members={"state": "hi", "questions": {"a": {"question": "b"}}},
         path="/v1/systemone",
         sent={"model": "typesafe/jev-1.13", "state": "hi", "questions": {"a": {"question": "b"}}},
-        said={"answers": {"a": {"answer": True}}},
+        written={"answers": {"a": {"answer": True}}},
         got=lambda shown: shown["answers"]["a"]["answer"],
         is_=True,
     ),
@@ -367,7 +367,7 @@ IMAGES = [
                 "imageConfig": {"aspectRatio": "4:3"},
             },
         },
-        said={
+        written={
             "candidates": [{"content": {"parts": [{"text": "Here"}, INLINE]}}],
             "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1290},
         },
@@ -391,7 +391,7 @@ IMAGES = [
             "response_format": "base64",
             "steps": 4,
         },
-        said={"id": "x", "data": [{"index": 0, "b64_json": B64}, {"index": 1, "b64_json": B64}]},
+        written={"id": "x", "data": [{"index": 0, "b64_json": B64}, {"index": 1, "b64_json": B64}]},
         got=pictures,
         is_=[B64, B64],
         units={"images/1024x768/hd": 2},
@@ -402,7 +402,7 @@ IMAGES = [
         members={**PICTURE, "style": "vivid"},
         path="/v1/images/generations",
         sent={"model": "grok-imagine-image", "prompt": "a cat", "n": 2},
-        said=body_of(XAI),
+        written=body_of(XAI),
         got=pictures,
         is_=[body_of(XAI)["data"][0]["url"]],
         lost="size, quality, style",
@@ -421,7 +421,7 @@ IMAGES = [
             "aspect_ratio": "4:3",
             "response_format": "base64",
         },
-        said={"data": {"image_base64": [B64, B64]}, "base_resp": {"status_code": 0}},
+        written={"data": {"image_base64": [B64, B64]}, "base_resp": {"status_code": 0}},
         got=pictures,
         is_=[B64, B64],
         lost="quality",
@@ -434,7 +434,7 @@ IMAGES = [
         members=PICTURE,
         path="/hf-inference/models/black-forest-labs/FLUX.1-schnell",
         sent={"inputs": "a cat", "parameters": {"width": 1024, "height": 768}},
-        said=PNG,
+        written=PNG,
         content_type="image/png",
         got=pictures,
         is_=[B64],
@@ -447,7 +447,7 @@ IMAGES = [
         members={"prompt": "a cat"},
         path="/v1/images",
         sent={"model": "openai/gpt-image-1", "prompt": "a cat"},
-        said=body_of(PAINTED),
+        written=body_of(PAINTED),
         got=whole,
         is_=body_of(PAINTED),
         tokens=(
@@ -471,7 +471,7 @@ IMAGES = [
                 "quality": "premium",
             },
         },
-        said={"images": [B64, B64]},
+        written={"images": [B64, B64]},
         got=pictures,
         is_=[B64, B64],
         units={"images/1024x768/hd": 2},
@@ -487,7 +487,7 @@ IMAGES = [
             "size": "1024x768",
             "quality": "hd",
         },
-        said={"created": 1, "data": [{"url": PAGE}]},
+        written={"created": 1, "data": [{"url": PAGE}]},
         got=pictures,
         is_=[PAGE],
         lost="n",
@@ -546,7 +546,9 @@ WEB = [
             "search_domain_filter": ["a.example"],
             "search_recency_filter": "week",
         },
-        said={"results": [{"title": "Reef", "url": PAGE, "snippet": "All", "date": "2026-01-02"}]},
+        written={
+            "results": [{"title": "Reef", "url": PAGE, "snippet": "All", "date": "2026-01-02"}]
+        },
         got=links,
         is_=[(PAGE, "All")],
         lost="domain_filter",
@@ -559,7 +561,7 @@ WEB = [
         members=SEARCH,
         path="/api/web_search",
         sent={"query": "reefs site:a.example -site:b.example", "max_results": 3},
-        said={"results": [{"title": "Reef", "url": PAGE, "content": "All"}]},
+        written={"results": [{"title": "Reef", "url": PAGE, "content": "All"}]},
         got=links,
         is_=[(PAGE, "All")],
         lost="country, language, time_range",
@@ -572,7 +574,7 @@ WEB = [
         members={"url": PAGE},
         path="/api/web_fetch",
         sent={"url": PAGE},
-        said={"title": "Reef", "content": "# Reefs", "links": [PAGE]},
+        written={"title": "Reef", "content": "# Reefs", "links": [PAGE]},
         got=lambda shown: (shown["content"]["text"], shown["title"], shown["links"]),
         is_=("# Reefs", "Reef", [PAGE]),
         units={"pages": 1},
@@ -590,7 +592,7 @@ WEB = [
                 "tools": [{"type": "web_search", "filters": {"allowed_domains": ["a.example"]}}],
                 "store": False,
             },
-            said=RESPONSE,
+            written=RESPONSE,
             got=links,
             is_=FOUND,
             tokens=(10, 20),
@@ -611,7 +613,7 @@ WEB = [
             "contents": [{"role": "user", "parts": [{"text": WORDS}]}],
             "tools": [{"googleSearch": {}}],
         },
-        said={
+        written={
             "candidates": [
                 {
                     "content": {"parts": [{"text": "Reefs live."}]},
@@ -641,7 +643,7 @@ WEB = [
             "messages": [{"role": "user", "content": WORDS}],
             "tools": [{"type": "web_search"}],
         },
-        said=COMPLETION,
+        written=COMPLETION,
         got=links,
         is_=FOUND,
         tokens=(10, 20),
@@ -656,7 +658,7 @@ VIDEOS = [
         members={**VIDEO, "fps": 24},
         path="/v2/videos",
         sent={"model": "minimax/hailuo-02", "prompt": "a cat", "duration": 6, "fps": 24},
-        said={"id": "job-1", "status": "queued", "object": "video"},
+        written={"id": "job-1", "status": "queued", "object": "video"},
         got=whole,
         is_={"request_id": "job-1", "status": "pending"},
         units={"videos": 1},
@@ -673,7 +675,7 @@ VIDEOS = [
             "duration": 6,
             "ratio": "16:9",
         },
-        said={"task_id": "job-1", "base_resp": {"status_code": 0}},
+        written={"task_id": "job-1", "base_resp": {"status_code": 0}},
         got=whole,
         is_={"request_id": "job-1"},
         lost="style",
@@ -685,7 +687,7 @@ VIDEOS = [
         members=VIDEO,
         path="/v1/video_generation",
         sent={"model": "MiniMax-Hailuo-02", "prompt": "a cat", "duration": 6},
-        said={"task_id": "77", "base_resp": {"status_code": 0}},
+        written={"task_id": "77", "base_resp": {"status_code": 0}},
         got=whole,
         is_={"request_id": "hailuo-77"},
         units={"videos": 1},
@@ -697,7 +699,7 @@ VIDEOS = [
             members={**VIDEO, "resolution": "480p"},
             path=f"/v1/videos/{action}",
             sent={**VIDEO, "resolution": "480p", "model": "grok-imagine-video"},
-            said={"request_id": "c84748c1"},
+            written={"request_id": "c84748c1"},
             got=whole,
             is_={"request_id": "c84748c1"},
             units={"videos": 1},
@@ -715,17 +717,17 @@ def provider_of(row: Row) -> str:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.asks} {row.model}")
 def test_a_call_is_translated_both_ways(connected: Any, row: Row) -> None:
-    said = row.said if isinstance(row.said, bytes) else msgspec.json.encode(row.said)
+    written = row.written if isinstance(row.written, bytes) else msgspec.json.encode(row.written)
     here: Served = connected(
-        lambda asked: Said((said,), content_type=row.content_type), provider_of(row)
+        lambda received: MockResponse((written,), content_type=row.content_type), provider_of(row)
     )
 
     got = httpx2.post(f"{here.url}/v1/{row.asks}", json={"model": row.model, **row.members})
 
     assert got.status_code == 200, got.text
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.target, asked.json()) == (row.path, row.sent)
-    assert KEY in str(asked.headers)
+    [received] = here.vendors["vendor"].received
+    assert (received.target, received.json()) == (row.path, row.sent)
+    assert KEY in str(received.headers)
     assert got.headers.get("x-gateway-dropped", "") == row.lost
     assert row.got(got.json()) == row.is_
     [ledger] = here.rows()
@@ -752,7 +754,7 @@ REFUSALS = {
 @pytest.mark.parametrize("row", EMBEDDINGS, ids=lambda row: row.model)
 def test_a_vendors_refusal_is_in_the_clients_shape(connected: Any, row: Row) -> None:
     body = REFUSALS.get(provider_of(row), REFUSALS["openai"])
-    here: Served = connected(lambda asked: Said((body,), status=404), provider_of(row))
+    here: Served = connected(lambda received: MockResponse((body,), status=404), provider_of(row))
 
     got = httpx2.post(f"{here.url}/v1/{row.asks}", json={"model": row.model, **row.members})
 
@@ -762,22 +764,24 @@ def test_a_vendors_refusal_is_in_the_clients_shape(connected: Any, row: Row) -> 
 
 def test_vectors_are_packed_for_the_completions_vendors_client(connected: Any) -> None:
     """It asks for base64 unless it is told otherwise."""
-    said = {"embeddings": {"float": [[0.5, -0.25], [1.0, 2.0]]}, "meta": {}}
-    here: Served = connected(lambda asked: Said((msgspec.json.encode(said),)), "cohere")
+    written = {"embeddings": {"float": [[0.5, -0.25], [1.0, 2.0]]}, "meta": {}}
+    here: Served = connected(
+        lambda received: MockResponse((msgspec.json.encode(written),)), "cohere"
+    )
 
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         made = client.embeddings.create(model="cohere/embed-v4.0", input=["a", "b"])
 
     assert [row.embedding for row in made.data] == [[0.5, -0.25], [1.0, 2.0]]
-    [asked] = here.vendors["vendor"].asked
-    assert asked.json()["input_type"] == "search_document"
+    [received] = here.vendors["vendor"].received
+    assert received.json()["input_type"] == "search_document"
 
 
 def test_texts_above_the_vendors_limit_are_split(connected: Any) -> None:
-    def say(asked: Asked) -> Said:
-        found = [[float(text)] for text in asked.json()["texts"]]
+    def say(received: ReceivedRequest) -> MockResponse:
+        found = [[float(text)] for text in received.json()["texts"]]
         meta = {"billed_units": {"input_tokens": len(found)}}
-        return Said((msgspec.json.encode({"embeddings": {"float": found}, "meta": meta}),))
+        return MockResponse((msgspec.json.encode({"embeddings": {"float": found}, "meta": meta}),))
 
     here: Served = connected(say, "cohere")
     texts = [str(number) for number in range(100)]
@@ -787,13 +791,13 @@ def test_texts_above_the_vendors_limit_are_split(connected: Any) -> None:
     )
 
     assert vectors(got.json()) == [[float(text)] for text in texts]
-    assert [len(a.json()["texts"]) for a in here.vendors["vendor"].asked] == [96, 4]
+    assert [len(a.json()["texts"]) for a in here.vendors["vendor"].received] == [96, 4]
     assert here.rows()[0].input_tokens == 100
 
 
 def test_a_ranking_is_counted_in_searches(connected: Any) -> None:
     item = next(i for i in items("rerank") if i["vendor"] == "cohere")
-    here: Served = connected(lambda asked: Said((answer(item),)), "cohere")
+    here: Served = connected(lambda received: MockResponse((answer(item),)), "cohere")
 
     documents = ["Carson City", "Saipan", "Washington, D.C."]
     got = httpx2.post(
@@ -802,7 +806,7 @@ def test_a_ranking_is_counted_in_searches(connected: Any) -> None:
     )
 
     assert got.json() == body_of(item)
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/rerank"
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/rerank"
     row = here.rows()[0]
     assert (row.units, row.cost) == ({"queries": 1}, 2000)

@@ -9,7 +9,7 @@ import msgspec
 import openai
 import pytest
 from corpus import Item, answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 from gateway_core import Call, Credential, Kind, Model, Target
@@ -21,8 +21,8 @@ SAMPLES = struct.pack("<4h", 0, 1000, -1000, 0)
 WAV = ("hi.wav", b"RIFF-sound", "audio/wav")
 
 
-def json_of(members: Any) -> Said:
-    return Said((msgspec.json.encode(members),))
+def json_of(members: Any) -> MockResponse:
+    return MockResponse((msgspec.json.encode(members),))
 
 
 def client_of(here: Served) -> openai.OpenAI:
@@ -43,21 +43,21 @@ def recorded(folder: str, vendor: str, word: str = "") -> Item:
     ],
 )
 def test_a_recording_is_passed_on(connected: Any, model: str, translates: bool) -> None:
-    here: Served = connected(lambda asked: json_of({"text": "Hello"}), model.partition("/")[0])
+    here: Served = connected(lambda received: json_of({"text": "Hello"}), model.partition("/")[0])
     client = client_of(here)
 
     heard = client.audio.transcriptions.create(model=model, file=WAV, language="en")
     assert heard.text == "Hello"
     if translates:
         url = f"{here.url}/v1/audio/translations"
-        told = httpx2.post(url, files={"file": WAV}, data={"model": model})
-        assert told.json() == {"text": "Hello"}
+        reported = httpx2.post(url, files={"file": WAV}, data={"model": model})
+        assert reported.json() == {"text": "Hello"}
 
-    asked = here.vendors["vendor"].asked
+    received = here.vendors["vendor"].received
     paths = ["/v1/audio/transcriptions", "/v1/audio/translations"][: 1 + translates]
-    assert [each.target for each in asked] == paths
-    assert model.partition("/")[2].encode() in asked[0].body
-    assert WAV[1] in asked[0].body
+    assert [each.target for each in received] == paths
+    assert model.partition("/")[2].encode() in received[0].body
+    assert WAV[1] in received[0].body
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_recording_is_passed_on(connected: Any, model: str, translates: bool) 
 )
 def test_each_model_of_speech_has_its_host(connected: Any, model: str, host: str) -> None:
     here: Served = connected(
-        lambda asked: json_of({"text": "Hello", "duration": 60.0}), "fireworks"
+        lambda received: json_of({"text": "Hello", "duration": 60.0}), "fireworks"
     )
     spec = here.gateway.core.snapshot.registry.providers["fireworks"]
     service = spec.service(Kind.TRANSCRIPTION)
@@ -74,12 +74,12 @@ def test_each_model_of_speech_has_its_host(connected: Any, model: str, host: str
 
     heard = client_of(here).audio.transcriptions.create(model=f"fireworks/{model}", file=WAV)
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     call = Call(kind=Kind.TRANSCRIPTION, format="services", model=model, stream=False, body=b"")
     target = Target(spec, Model(model, kind=Kind.TRANSCRIPTION))
     usual = service.adapter.open(call, target, Credential(connection_id="c")).request.url
     assert heard.text == "Hello"
-    assert asked.target == "/v1/audio/transcriptions"
+    assert received.target == "/v1/audio/transcriptions"
     assert usual == f"https://{host}.api.fireworks.ai/v1/audio/transcriptions"
     # A minute, in millionths of a dollar.
     assert here.rows()[0].cost == (900 if "turbo" in model else 1500)
@@ -87,7 +87,7 @@ def test_each_model_of_speech_has_its_host(connected: Any, model: str, host: str
 
 def test_a_forms_fields_come_before_its_file(connected: Any) -> None:
     item = recorded("transcription", "cohere")
-    here: Served = connected(lambda asked: Said((answer(item),)), "cohere")
+    here: Served = connected(lambda received: MockResponse((answer(item),)), "cohere")
     model = "cohere/cohere-transcribe-03-2026"
 
     heard = httpx2.post(
@@ -101,28 +101,28 @@ def test_a_forms_fields_come_before_its_file(connected: Any) -> None:
 
     assert heard.json() == msgspec.json.decode(answer(item))
     assert heard.headers["x-gateway-dropped"] == "prompt"
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/audio/transcriptions"
-    names = [asked.body.index(name) for name in (b'"model"', b'"language"', b'"file"')]
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/audio/transcriptions"
+    names = [received.body.index(name) for name in (b'"model"', b'"language"', b'"file"')]
     assert names == sorted(names)
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "language")
 
 
 def test_a_generative_model_writes_speech_down(connected: Any) -> None:
-    said = {
+    written = {
         "candidates": [{"content": {"parts": [{"text": "Hello \n"}]}}],
         "usageMetadata": {"promptTokenCount": 30, "candidatesTokenCount": 2},
     }
-    here: Served = connected(lambda asked: json_of(said), "gemini")
+    here: Served = connected(lambda received: json_of(written), "gemini")
 
     heard = client_of(here).audio.transcriptions.create(
         model="gemini/gemini-2.5-flash", file=WAV, language="de"
     )
 
     assert heard.text == "Hello"
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/models/gemini-2.5-flash:generateContent"
-    words, sound = asked.json()["contents"][0]["parts"]
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/models/gemini-2.5-flash:generateContent"
+    words, sound = received.json()["contents"][0]["parts"]
     assert "The language is de." in words["text"]
     assert sound["inlineData"] == {
         "mimeType": "audio/wav",
@@ -138,11 +138,11 @@ def test_a_generative_model_speaks_in_waves(connected: Any, wanted: str) -> None
         "mimeType": "audio/L16;codec=pcm;rate=16000",
         "data": base64.b64encode(SAMPLES).decode(),
     }
-    said = {
+    written = {
         "candidates": [{"content": {"parts": [{"inlineData": piece}]}}],
         "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 50},
     }
-    here: Served = connected(lambda asked: json_of(said), "gemini")
+    here: Served = connected(lambda received: json_of(written), "gemini")
     members = {"input": "Hi", "voice": "Puck", "instructions": "Whisper", "response_format": wanted}
 
     got = httpx2.post(
@@ -150,8 +150,8 @@ def test_a_generative_model_speaks_in_waves(connected: Any, wanted: str) -> None
         json={"model": "gemini/gemini-2.5-flash-preview-tts", **members},
     )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.json() == {
+    [received] = here.vendors["vendor"].received
+    assert received.json() == {
         "contents": [{"role": "user", "parts": [{"text": "Whisper: Hi"}]}],
         "generationConfig": {
             "responseModalities": ["AUDIO"],
@@ -181,15 +181,15 @@ def test_a_generative_model_speaks_in_waves(connected: Any, wanted: str) -> None
     ],
 )
 def test_speech_is_passed_on(connected: Any, provider: str) -> None:
-    said = Said((b"\xff\xf3speech",), content_type="audio/mpeg")
-    here: Served = connected(lambda asked: said, provider.partition("/")[0])
+    written = MockResponse((b"\xff\xf3speech",), content_type="audio/mpeg")
+    here: Served = connected(lambda received: written, provider.partition("/")[0])
 
     made = client_of(here).audio.speech.create(model=provider, input="Hello", voice="alloy")
 
     assert made.content == b"\xff\xf3speech"
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/audio/speech"
-    assert asked.json()["model"] == provider.partition("/")[2]
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/audio/speech"
+    assert received.json()["model"] == provider.partition("/")[2]
     row = here.rows()[0]
     assert row.units == {"characters": 5}
     if provider.startswith("openai/"):
@@ -198,8 +198,8 @@ def test_speech_is_passed_on(connected: Any, provider: str) -> None:
 
 def test_a_generative_model_changes_a_picture(connected: Any) -> None:
     made = {"inlineData": {"mimeType": "image/png", "data": B64}}
-    said = {"candidates": [{"content": {"parts": [made]}}]}
-    here: Served = connected(lambda asked: json_of(said), "gemini")
+    written = {"candidates": [{"content": {"parts": [made]}}]}
+    here: Served = connected(lambda received: json_of(written), "gemini")
 
     got = client_of(here).images.edit(
         model="gemini/gemini-2.5-flash-image", prompt="bluer", image=("a.png", PNG, "image/png")
@@ -207,16 +207,16 @@ def test_a_generative_model_changes_a_picture(connected: Any) -> None:
 
     assert got.data is not None
     assert got.data[0].b64_json == B64
-    [asked] = here.vendors["vendor"].asked
-    assert asked.json()["contents"][0]["parts"] == [
+    [received] = here.vendors["vendor"].received
+    assert received.json()["contents"][0]["parts"] == [
         {"text": "bluer"},
         {"inlineData": {"mimeType": "image/png", "data": B64}},
     ]
 
 
 def test_a_refused_picture_says_why(connected: Any) -> None:
-    said = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
-    here: Served = connected(lambda asked: json_of(said), "gemini")
+    written = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
+    here: Served = connected(lambda received: json_of(written), "gemini")
 
     got = httpx2.post(
         f"{here.url}/v1/images/generations",
@@ -228,15 +228,15 @@ def test_a_refused_picture_says_why(connected: Any) -> None:
 
 
 def test_an_edit_in_a_form_becomes_json(connected: Any) -> None:
-    here: Served = connected(lambda asked: json_of({"data": [{"url": PAGE}]}), "xai")
+    here: Served = connected(lambda received: json_of({"data": [{"url": PAGE}]}), "xai")
 
     client_of(here).images.edit(
         model="xai/grok-imagine-image", prompt="bluer", image=("a.png", PNG, "image/png"), n=2
     )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/images/edits"
-    assert asked.json() == {
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/images/edits"
+    assert received.json() == {
         "model": "grok-imagine-image",
         "prompt": "bluer",
         "n": 2,
@@ -254,20 +254,20 @@ def test_an_edit_in_a_form_becomes_json(connected: Any) -> None:
     ],
 )
 def test_an_edit_in_json_names_its_pictures(connected: Any, named: Any, sent: Any) -> None:
-    here: Served = connected(lambda asked: json_of({"data": [{"url": PAGE}]}), "xai")
+    here: Served = connected(lambda received: json_of({"data": [{"url": PAGE}]}), "xai")
     members = {"model": "xai/grok-imagine-image", "prompt": "bluer", **named}
 
     got = httpx2.post(f"{here.url}/v1/images/edits", json=members)
 
     if sent is None:
-        assert (got.status_code, here.vendors["vendor"].asked) == (400, [])
+        assert (got.status_code, here.vendors["vendor"].received) == (400, [])
         return
-    [asked] = here.vendors["vendor"].asked
-    assert asked.json() == {"model": "grok-imagine-image", "prompt": "bluer", **sent}
+    [received] = here.vendors["vendor"].received
+    assert received.json() == {"model": "grok-imagine-image", "prompt": "bluer", **sent}
 
 
 def test_a_picture_of_a_size_that_is_not_made_is_refused(connected: Any) -> None:
-    here: Served = connected(lambda asked: json_of({}), "minimax")
+    here: Served = connected(lambda received: json_of({}), "minimax")
 
     got = httpx2.post(
         f"{here.url}/v1/images/generations",
@@ -279,8 +279,8 @@ def test_a_picture_of_a_size_that_is_not_made_is_refused(connected: Any) -> None
 
 @pytest.mark.parametrize(("code", "status"), [(1008, 402), (1002, 429), (1004, 401), (1000, 502)])
 def test_a_failure_with_status_200_is_a_failure(connected: Any, code: int, status: int) -> None:
-    said = {"base_resp": {"status_code": code, "status_msg": "no luck"}}
-    here: Served = connected(lambda asked: json_of(said), "minimax")
+    written = {"base_resp": {"status_code": code, "status_msg": "no luck"}}
+    here: Served = connected(lambda received: json_of(written), "minimax")
 
     got = httpx2.post(
         f"{here.url}/v1/images/generations", json={"model": "minimax/image-01", "prompt": "x"}
@@ -376,13 +376,13 @@ POLLS = [
 def test_a_job_is_asked_for(
     connected: Any, provider: str, id: str, says: dict[str, Any], shown: Any
 ) -> None:
-    here: Served = connected(lambda asked: json_of(says[asked.target]), provider)
+    here: Served = connected(lambda received: json_of(says[received.target]), provider)
 
     got = httpx2.get(f"{here.url}/v1/videos/{id}")
 
     assert got.json() == shown
-    assert [each.target for each in here.vendors["vendor"].asked] == list(says)
-    assert all(each.method == "GET" for each in here.vendors["vendor"].asked)
+    assert [each.target for each in here.vendors["vendor"].received] == list(says)
+    assert all(each.method == "GET" for each in here.vendors["vendor"].received)
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ def test_a_job_is_asked_for(
 def test_a_video_that_the_vendor_does_not_make_is_refused(
     connected: Any, members: Any, param: str
 ) -> None:
-    here: Served = connected(lambda asked: json_of({"task_id": "1"}), "minimax")
+    here: Served = connected(lambda received: json_of({"task_id": "1"}), "minimax")
 
     got = httpx2.post(
         f"{here.url}/v1/videos/generations",
@@ -406,28 +406,28 @@ def test_a_video_that_the_vendor_does_not_make_is_refused(
     )
 
     assert (got.status_code, got.json()["error"]["param"]) == (400, param)
-    assert not here.vendors["vendor"].asked
+    assert not here.vendors["vendor"].received
 
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_an_mcp_server_is_searched(connected: Any, streams: bool) -> None:
     rows = [{"title": "Reef", "link": PAGE, "content": "All", "publish_date": "2026-01-02"}]
 
-    def say(asked: Asked) -> Said:
-        message = asked.json()
+    def say(received: ReceivedRequest) -> MockResponse:
+        message = received.json()
         match message["method"]:
             case "initialize":
                 result: Any = {"protocolVersion": "2025-06-18", "capabilities": {}}
             case "tools/call":
                 result = {"content": [{"type": "text", "text": msgspec.json.encode(rows).decode()}]}
             case _:
-                return Said(status=202)
+                return MockResponse(status=202)
         body = msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "result": result})
         headers = {"mcp-session-id": "s-1"}
         if streams:
             body = b"event: message\ndata: " + body + b"\n\n"
-            return Said((body,), content_type="text/event-stream", headers=headers)
-        return Said((body,), headers=headers)
+            return MockResponse((body,), content_type="text/event-stream", headers=headers)
+        return MockResponse((body,), headers=headers)
 
     here: Served = connected(say, "glm")
 
@@ -440,15 +440,15 @@ def test_an_mcp_server_is_searched(connected: Any, streams: bool) -> None:
     [row] = got.json()["results"]
     assert (row["title"], row["url"], row["snippet"]) == ("Reef", PAGE, "All")
     assert got.headers["x-gateway-dropped"] == "country"
-    asked = here.vendors["vendor"].asked
-    assert [each.json()["method"] for each in asked] == [
+    received = here.vendors["vendor"].received
+    assert [each.json()["method"] for each in received] == [
         "initialize",
         "notifications/initialized",
         "tools/call",
     ]
-    assert {each.target for each in asked} == {"/api/mcp/web_search_prime/mcp"}
-    assert [each.headers.get("mcp-session-id") for each in asked] == [None, "s-1", "s-1"]
-    assert asked[2].json()["params"] == {
+    assert {each.target for each in received} == {"/api/mcp/web_search_prime/mcp"}
+    assert [each.headers.get("mcp-session-id") for each in received] == [None, "s-1", "s-1"]
+    assert received[2].json()["params"] == {
         "name": "webSearchPrime",
         "arguments": {"search_query": "reefs", "count": 5, "search_recency_filter": "oneWeek"},
     }
@@ -456,7 +456,7 @@ def test_an_mcp_server_is_searched(connected: Any, streams: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "written",
     [
         {"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "No such tool"}},
         {"jsonrpc": "2.0", "id": 1, "result": {"isError": True, "content": [{"text": "No luck"}]}},
@@ -464,8 +464,8 @@ def test_an_mcp_server_is_searched(connected: Any, streams: bool) -> None:
         [],
     ],
 )
-def test_an_mcp_servers_failure_is_a_failure(connected: Any, said: Any) -> None:
-    here: Served = connected(lambda asked: json_of(said), "glm")
+def test_an_mcp_servers_failure_is_a_failure(connected: Any, written: Any) -> None:
+    here: Served = connected(lambda received: json_of(written), "glm")
 
     got = httpx2.post(f"{here.url}/v1/search", json={"model": "glm/search", "query": "reefs"})
 
@@ -481,8 +481,8 @@ def test_the_vendors_search_tool_is_handed_its_own_words_back(connected: Any) ->
     calling = {"role": "assistant", "content": "", "tool_calls": [call]}
     telling = {"role": "assistant", "content": f"- [Reef]({PAGE}) is a reef.\n- {PAGE}/2."}
 
-    def say(asked: Asked) -> Said:
-        message = calling if len(asked.json()["messages"]) == 1 else telling
+    def say(received: ReceivedRequest) -> MockResponse:
+        message = calling if len(received.json()["messages"]) == 1 else telling
         usage = {"prompt_tokens": 10, "completion_tokens": 20}
         return json_of({"choices": [{"message": message}], "usage": usage})
 
@@ -494,7 +494,7 @@ def test_the_vendors_search_tool_is_handed_its_own_words_back(connected: Any) ->
     assert [row["url"] for row in shown["results"]] == [PAGE, f"{PAGE}/2"]
     assert shown["results"][0]["snippet"] == "Reef is a reef."
     assert shown["answer"] == {"text": telling["content"]}
-    first, second = here.vendors["vendor"].asked
+    first, second = here.vendors["vendor"].received
     assert first.json()["tools"] == [
         {"type": "builtin_function", "function": {"name": "$web_search"}}
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx2
 from drop_ins import folder_in
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import serve_gateway
 
 EXTENSION = '''"""Horoscopes: a kind of work that the gateway knows nothing of.
@@ -60,11 +60,11 @@ def register_providers():
 def test_a_kind_of_its_own_needs_no_change_of_the_kernel(
     tmp_path: Path, http: httpx2.Client
 ) -> None:
-    asked: list[Asked] = []
+    received: list[ReceivedRequest] = []
 
-    def say(request: Asked) -> Said:
-        asked.append(request)
-        return Said((b'{"said":"luck"}',))
+    def say(request: ReceivedRequest) -> MockResponse:
+        received.append(request)
+        return MockResponse((b'{"said":"luck"}',))
 
     with serve_gateway(tmp_path / "vendor", {"openai": say}) as elsewhere:
         source = EXTENSION.replace("BASE_URL", elsewhere.vendors["openai"].url)
@@ -79,7 +79,7 @@ def test_a_kind_of_its_own_needs_no_change_of_the_kernel(
 
     assert found.json() == {"object": "horoscope", "text": "luck"}
     assert found.headers["x-gateway-dropped"] == "mood"
-    assert asked[0].json() == {"sign": "leo", "model": "zodiac-1"}
+    assert received[0].json() == {"sign": "leo", "model": "zodiac-1"}
     assert [each["id"] for each in listed] == ["stars/zodiac-1"]
     assert info["kind"] == "horoscope"
     assert refused.json()["error"]["message"] == "Provider 'openai' does not support horoscopes."

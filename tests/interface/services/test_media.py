@@ -10,7 +10,7 @@ import httpx2
 import openai
 import pytest
 from corpus import answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from python_multipart.multipart import parse_options_header
 from served_gateway import Served
 
@@ -34,22 +34,22 @@ DONE = (
 PAINTED = b'{"created":1,"data":[{"b64_json":"%b"}]}' % base64.b64encode(PNG)
 
 
-def say(asked: Asked) -> Said:
-    match asked.path.removeprefix("/v1"):
-        case "/audio/speech" if b'"sse"' in asked.body:
-            return Said.stream(*EVENTS)
+def say(received: ReceivedRequest) -> MockResponse:
+    match received.path.removeprefix("/v1"):
+        case "/audio/speech" if b'"sse"' in received.body:
+            return MockResponse.stream(*EVENTS)
         case "/audio/speech":
             body = answer(SPOKEN)
             middle = len(body) // 2
-            return Said.stream(body[:middle], body[middle:], content_type="audio/mpeg")
+            return MockResponse.stream(body[:middle], body[middle:], content_type="audio/mpeg")
         case "/audio/transcriptions" | "/audio/translations":
-            return Said((answer(TRANSCRIBED),))
-        case "/images/generations" if b"gpt-image-2" in asked.body:
-            cut = b"gpt-image-2-cut" in asked.body
-            return Said.stream(*PARTIAL, *(() if cut else DONE), cut=cut)
+            return MockResponse((answer(TRANSCRIBED),))
+        case "/images/generations" if b"gpt-image-2" in received.body:
+            cut = b"gpt-image-2-cut" in received.body
+            return MockResponse.stream(*PARTIAL, *(() if cut else DONE), cut=cut)
         case "/images/generations" | "/images/edits":
-            return Said((PAINTED,))
-    return Said(status=404)
+            return MockResponse((PAINTED,))
+    return MockResponse(status=404)
 
 
 @pytest.fixture
@@ -64,11 +64,11 @@ def client(here: Served) -> Iterator[openai.OpenAI]:
         yield made
 
 
-def form_of(asked: Asked) -> dict[str, bytes]:
+def form_of(received: ReceivedRequest) -> dict[str, bytes]:
     """The parts of a form as a plain reader finds them."""
-    boundary = parse_options_header(asked.headers["content-type"])[1][b"boundary"]
+    boundary = parse_options_header(received.headers["content-type"])[1][b"boundary"]
     parts = {}
-    for part in asked.body.split(b"--" + boundary)[1:-1]:
+    for part in received.body.split(b"--" + boundary)[1:-1]:
         head, _, content = part.partition(b"\r\n\r\n")
         line = next(each for each in head.split(b"\r\n") if each)
         parts[parse_options_header(line.partition(b": ")[2])[1][b"name"].decode()] = content[:-2]
@@ -124,7 +124,7 @@ def test_a_transcription_is_passed_on_with_the_model_alone_replaced(
         model="openai/whisper-1", file=("a.mp3", audio), language="de", temperature=0.5
     )
 
-    sent = here.vendors["vendor"].asked[-1]
+    sent = here.vendors["vendor"].received[-1]
     assert found.text
     assert form_of(sent) == {
         "model": b"whisper-1",
@@ -140,7 +140,7 @@ def test_a_translation_is_an_endpoint_of_its_own(here: Served, http: httpx2.Clie
 
     http.post(f"{here.url}/v1/audio/translations", files=form)
 
-    assert here.vendors["vendor"].asked[-1].path == "/v1/audio/translations"
+    assert here.vendors["vendor"].received[-1].path == "/v1/audio/translations"
 
 
 def test_a_form_without_its_file_is_refused(here: Served, http: httpx2.Client) -> None:
@@ -156,7 +156,7 @@ def test_a_form_without_a_model_takes_the_media_route(here: Served, http: httpx2
     found = http.post(f"{here.url}/v1/audio/transcriptions", files={"file": ("a", b"abc")})
 
     assert found.status_code == 200
-    assert form_of(here.vendors["vendor"].asked[-1])["model"] == b"whisper-1"
+    assert form_of(here.vendors["vendor"].received[-1])["model"] == b"whisper-1"
 
 
 def test_images_are_edited_by_a_form_or_by_json(
@@ -166,10 +166,10 @@ def test_images_are_edited_by_a_form_or_by_json(
     body = {"model": "openai/gpt-image-1", "prompt": "red", "images": [{"image_url": "data:,"}]}
     again = http.post(f"{here.url}/v1/images/edits", json=body)
 
-    asked = here.vendors["vendor"].asked
+    received = here.vendors["vendor"].received
     assert edited.data is not None
-    assert form_of(asked[-2])["image"] == PNG
-    assert asked[-1].json() == {**body, "model": "gpt-image-1"}
+    assert form_of(received[-2])["image"] == PNG
+    assert received[-1].json() == {**body, "model": "gpt-image-1"}
     assert again.content == PAINTED
 
 
@@ -240,13 +240,13 @@ def test_events_that_break_off_end_with_an_error(here: Served, http: httpx2.Clie
 def test_a_form_that_makes_no_sense_is_refused(
     here: Served, http: httpx2.Client, body: bytes, status: int
 ) -> None:
-    before = len(here.vendors["vendor"].asked)
+    before = len(here.vendors["vendor"].received)
     headers = {"content-type": "multipart/form-data; boundary=b"}
 
     found = http.post(f"{here.url}/v1/audio/transcriptions", content=body, headers=headers)
 
     assert found.status_code == status
-    assert len(here.vendors["vendor"].asked) == before
+    assert len(here.vendors["vendor"].received) == before
     assert leftovers(here) == []
 
 

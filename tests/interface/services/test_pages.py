@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 FOLDER = Path(__file__).parents[3] / "docs" / "services"
@@ -38,11 +38,11 @@ ANSWERS = {
 }
 
 
-def answer(asked: Asked) -> Said:
-    if asked.path.endswith("/audio/speech"):
-        return Said((b"ID3audio",), content_type="audio/mpeg")
-    found = next(body for end, body in ANSWERS.items() if asked.path.endswith(end))
-    return Said((found,))
+def answer(received: ReceivedRequest) -> MockResponse:
+    if received.path.endswith("/audio/speech"):
+        return MockResponse((b"ID3audio",), content_type="audio/mpeg")
+    found = next(body for end, body in ANSWERS.items() if received.path.endswith(end))
+    return MockResponse((found,))
 
 
 def calls(page: Path) -> list[str]:

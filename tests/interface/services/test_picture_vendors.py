@@ -14,7 +14,7 @@ import httpx2
 import msgspec
 import openai
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from msgspec.structs import replace
 from served_gateway import Served
 
@@ -28,32 +28,32 @@ BYTES = {"b64_json": CODED}
 KEY = "sk-vendor-0123456789"
 BEARER = {"authorization": f"Bearer {KEY}"}
 INTERVAL = 0.01
-Answers = Callable[[Asked], Said]
+Answers = Callable[[ReceivedRequest], MockResponse]
 
 
-def say(value: Any, status: int = 200) -> Said:
-    return Said((msgspec.json.encode(value),), status=status)
+def say(value: Any, status: int = 200) -> MockResponse:
+    return MockResponse((msgspec.json.encode(value),), status=status)
 
 
 def always(value: Any) -> Answers:
-    return lambda asked: say(value)
+    return lambda received: say(value)
 
 
 def in_turn(*values: Any) -> Answers:
     """One value after the other; bytes are a picture."""
     left = list(values)
 
-    def answer(asked: Asked) -> Said:
+    def answer(received: ReceivedRequest) -> MockResponse:
         value = left.pop(0)
         if isinstance(value, bytes):
-            return Said((value,), content_type="image/png")
-        return say(value(asked) if callable(value) else value)
+            return MockResponse((value,), content_type="image/png")
+        return say(value(received) if callable(value) else value)
 
     return answer
 
 
-def polling_url(asked: Asked) -> dict[str, str]:
-    return {"id": "j", "polling_url": f"http://{asked.headers['host']}/v1/get_result?id=j"}
+def polling_url(received: ReceivedRequest) -> dict[str, str]:
+    return {"id": "j", "polling_url": f"http://{received.headers['host']}/v1/get_result?id=j"}
 
 
 @dataclass(frozen=True)
@@ -384,12 +384,12 @@ CASES = (
 )
 
 
-def sent_to(asked: Asked) -> Any:
+def sent_to(received: ReceivedRequest) -> Any:
     """The members of a body, or the fields of a form as a mail reader finds them."""
-    kind = asked.headers["content-type"]
+    kind = received.headers["content-type"]
     if not kind.startswith("multipart/"):
-        return msgspec.json.decode(asked.body)
-    mail = message_from_bytes(b"content-type: %b\r\n\r\n%b" % (kind.encode(), asked.body))
+        return msgspec.json.decode(received.body)
+    mail = message_from_bytes(b"content-type: %b\r\n\r\n%b" % (kind.encode(), received.body))
     return {
         part.get_param("name", header="content-disposition"): part.get_payload()
         for part in mail.get_payload()  # type: ignore[union-attr]
@@ -438,10 +438,10 @@ def test_a_picture_is_made(connected: Any, case: Case) -> None:
 
     got = paint(here, f"{name}/{case.model}", **case.more)
 
-    asked = here.vendors["vendor"].asked
-    first = asked[0]
+    received = here.vendors["vendor"].received
+    first = received[0]
     # Models that are run by their name are beside the vendor's ``/v1``.
-    assert [each.target.removeprefix("/v1") for each in asked] == [
+    assert [each.target.removeprefix("/v1") for each in received] == [
         path.removeprefix("/ai") for path in case.paths
     ]
     assert sent_to(first) == case.sent
@@ -507,9 +507,9 @@ FAILURES = (
 
 @pytest.mark.parametrize(("provider", "model", "answer", "status"), FAILURES)
 def test_a_failure_reaches_the_client(
-    connected: Any, provider: str, model: str, answer: Said, status: int
+    connected: Any, provider: str, model: str, answer: MockResponse, status: int
 ) -> None:
-    here, name = serve(connected, provider, lambda asked: answer)
+    here, name = serve(connected, provider, lambda received: answer)
 
     got = paint(here, f"{name}/{model}")
 
@@ -524,7 +524,7 @@ def test_a_size_that_is_none_is_refused(connected: Any, size: Any) -> None:
 
     got = paint(here, f"{name}/core", size=size)
 
-    assert (got.status_code, here.vendors["vendor"].asked) == (400, [])
+    assert (got.status_code, here.vendors["vendor"].received) == (400, [])
 
 
 def test_a_model_is_no_way_to_another_path(connected: Any) -> None:
@@ -532,12 +532,12 @@ def test_a_model_is_no_way_to_another_path(connected: Any) -> None:
 
     got = paint(here, f"{name}/fal-ai/../secret")
 
-    assert (got.status_code, here.vendors["vendor"].asked) == (400, [])
+    assert (got.status_code, here.vendors["vendor"].received) == (400, [])
 
 
 def test_a_result_is_fetched_from_public_addresses_alone(connected: Any) -> None:
-    def local(asked: Asked) -> dict[str, Any]:
-        sample = f"http://{asked.headers['host']}/v1/secret"
+    def local(received: ReceivedRequest) -> dict[str, Any]:
+        sample = f"http://{received.headers['host']}/v1/secret"
         return {"id": "j", "status": "Ready", "result": {"sample": sample}}
 
     here, name = serve(connected, "black-forest-labs", in_turn(polling_url, local))
@@ -545,7 +545,7 @@ def test_a_result_is_fetched_from_public_addresses_alone(connected: Any) -> None
     got = paint(here, f"{name}/flux-dev", response_format="b64_json")
 
     assert got.status_code >= 400
-    assert [a.path for a in here.vendors["vendor"].asked] == ["/v1/flux-dev", "/v1/get_result"]
+    assert [a.path for a in here.vendors["vendor"].received] == ["/v1/flux-dev", "/v1/get_result"]
 
 
 def test_an_account_of_workers_has_an_id(connected: Any) -> None:
@@ -587,9 +587,9 @@ def test_a_film_is_submitted(connected: Any) -> None:
 
     got = film(here, duration=5, aspect_ratio="16:9", image={"url": URL}, resolution="720p")
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.method, asked.path) == ("POST", "/v1/video/generations")
-    assert sent_to(asked) == {
+    [received] = here.vendors["vendor"].received
+    assert (received.method, received.path) == ("POST", "/v1/video/generations")
+    assert sent_to(received) == {
         "model": "kling/kling-v3-omni",
         "prompt": "a cat",
         "image": URL,
@@ -622,14 +622,14 @@ def test_a_film_is_asked_for(connected: Any, job: Any, shown: Any, is_wrapped: b
 
     got = httpx2.get(f"{here.url}/v1/videos/t-1")
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.method, asked.path) == ("GET", "/v1/video/generations/t-1")
+    [received] = here.vendors["vendor"].received
+    assert (received.method, received.path) == ("GET", "/v1/video/generations/t-1")
     assert got.json() == {"request_id": "t-1", **shown}
 
 
 def test_a_film_that_is_refused(connected: Any) -> None:
     refusal = say({"error": {"message": "no such model", "type": "invalid_request_error"}}, 400)
-    here: Served = connected(lambda asked: refusal, "orcarouter")
+    here: Served = connected(lambda received: refusal, "orcarouter")
 
     got = film(here)
 

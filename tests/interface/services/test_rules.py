@@ -7,11 +7,12 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
+from own_stores import own_stores
 from served_gateway import Served
 
+from gateway_administration.stores.combos import ComboChange
 from gateway_core import Auth, Kind, Model, Price, ProviderSpec, Service
-from gateway_core.storage.stores.combos import ComboChange
 from gateway_providers import openai_compatible
 from gateway_providers.image_cache import IMAGES
 from gateway_providers.services import JsonService
@@ -43,14 +44,14 @@ class Vendors:
     def __init__(self) -> None:
         self.status: dict[str, int] = {}
 
-    def __call__(self, asked: Asked) -> Said:
-        _, name, path = asked.path.split("/", 2)
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        _, name, path = received.path.split("/", 2)
         status = self.status.get(name, 200)
         if status != 200:
-            return Said((b'{"error":{"message":"%d here"}}' % status,), status=status)
+            return MockResponse((b'{"error":{"message":"%d here"}}' % status,), status=status)
         if path == "audio/speech":
-            return Said((b"ID3audio",), content_type="audio/mpeg")
-        return Said((SOUND[f"/{path}"],))
+            return MockResponse((b"ID3audio",), content_type="audio/mpeg")
+        return MockResponse((SOUND[f"/{path}"],))
 
 
 def music(question: Any) -> Mapping[str, Any]:
@@ -75,22 +76,47 @@ def specs(vendor: FakeVendor) -> list[ProviderSpec]:
     ]
 
 
-@pytest.fixture
-def vendors() -> Vendors:
+@pytest.fixture(scope="module")
+def every_vendor() -> Vendors:
     return Vendors()
 
 
 @pytest.fixture
-def here(connected: Any, vendors: Vendors) -> Served:
-    served: Served = connected(
-        vendors, specs=specs, variables={"GATEWAY_BLOCK_PLUGINS": "echo"}, accounts=()
-    )
+def vendors(every_vendor: Vendors) -> Vendors:
+    every_vendor.status = {}
+    return every_vendor
+
+
+SERVED: dict[str, Any] = {
+    "specs": specs,
+    "variables": {"GATEWAY_BLOCK_PLUGINS": "echo"},
+    "accounts": (),
+}
+
+
+@pytest.fixture(scope="module")
+def shared(connected_once: Any, every_vendor: Vendors) -> Served:
+    served: Served = connected_once(every_vendor, **SERVED)
+    return served
+
+
+@pytest.fixture
+def here(shared: Served, vendors: Vendors, renewed: Any) -> Served:
+    """The module's gateway, in which a test stores nothing."""
+    served: Served = renewed(shared)
+    return served
+
+
+@pytest.fixture
+def own(connected: Any, vendors: Vendors) -> Served:
+    """The same for one test, which stores something."""
+    served: Served = connected(vendors, **SERVED)
     return served
 
 
 def asked_by(here: Served) -> list[str]:
     """Which vendors were asked, in order."""
-    return [each.path.split("/")[1] for each in here.vendors["vendor"].asked]
+    return [each.path.split("/")[1] for each in here.vendors["vendor"].received]
 
 
 def save_route(here: Served, kind: str, *models: str) -> None:
@@ -136,31 +162,29 @@ def test_a_call_without_a_model_takes_the_first_connected_one(
 
 
 @pytest.mark.parametrize("case", ROUTED)
-def test_a_saved_route_has_the_operators_order(
-    here: Served, http: httpx2.Client, case: str
-) -> None:
+def test_a_saved_route_has_the_operators_order(own: Served, http: httpx2.Client, case: str) -> None:
     kind, path, body = ROUTED[case]
-    save_route(here, kind, "gone/x", f"two/{kind}-two", f"one/{kind}-one")
+    save_route(own, kind, "gone/x", f"two/{kind}-two", f"one/{kind}-one")
 
-    found = post(here, http, path, body)
+    found = post(own, http, path, body)
 
     assert found.status_code == 200
-    assert asked_by(here) == ["two"]
+    assert asked_by(own) == ["two"]
 
 
 @pytest.mark.parametrize("case", ROUTED)
 def test_a_route_none_of_whose_models_is_available_is_refused(
-    here: Served, http: httpx2.Client, case: str
+    own: Served, http: httpx2.Client, case: str
 ) -> None:
     kind, path, body = ROUTED[case]
-    save_route(here, kind, "gone/x", "anthropic/y")
+    save_route(own, kind, "gone/x", "anthropic/y")
 
-    found = post(here, http, path, body)
+    found = post(own, http, path, body)
 
     assert found.status_code == 400
     assert found.json()["error"]["code"] == "no_provider_for_kind"
     assert found.json()["error"]["type"] == "invalid_request_error"
-    assert asked_by(here) == []
+    assert asked_by(own) == []
 
 
 @pytest.mark.parametrize(
@@ -223,21 +247,21 @@ def test_a_provider_that_cannot_do_this_endpoint_is_left_out_of_a_route(
 
 
 def test_a_server_that_is_not_there_does_not_count_as_connected(
-    here: Served, http: httpx2.Client
+    own: Served, http: httpx2.Client
 ) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
     node = {"name": "gone", "prefix": "gone", "baseUrl": f"http://127.0.0.1:{port}/v1"}
-    created = http.post(f"{here.url}/api/provider-nodes", json=node).json()["node"]["id"]
+    created = http.post(f"{own.url}/api/provider-nodes", json=node).json()["node"]["id"]
     body = {"provider": created, "name": "gone", "apiKey": ""}
-    http.post(f"{here.url}/api/providers", json=body)
-    save_route(here, "embedding", "gone/vectors", "one/embedding-one")
+    http.post(f"{own.url}/api/providers", json=body)
+    save_route(own, "embedding", "gone/vectors", "one/embedding-one")
 
-    found = post(here, http, "/v1/embeddings", {"input": "hi"})
+    found = post(own, http, "/v1/embeddings", {"input": "hi"})
 
     assert found.status_code == 200, found.text
-    assert asked_by(here) == ["one"]
+    assert asked_by(own) == ["one"]
 
 
 # Combos.
@@ -246,59 +270,59 @@ def test_a_server_that_is_not_there_does_not_count_as_connected(
 def add_combo(here: Served, name: str, kind: str | None, *models: str) -> None:
     async def work() -> None:
         core = here.gateway.core
-        await core.stores.combos.create(ComboChange(name=name, kind=kind, models=models))
+        await own_stores(core).combos.create(ComboChange(name=name, kind=kind, models=models))
         await core.refresh()
 
     here.do(work())
 
 
 def test_a_combo_of_the_kind_is_served_member_by_member(
-    here: Served, http: httpx2.Client, vendors: Vendors
+    own: Served, http: httpx2.Client, vendors: Vendors
 ) -> None:
-    add_combo(here, "painters", "image", "one/image-one", "two/image-two")
+    add_combo(own, "painters", "image", "one/image-one", "two/image-two")
     vendors.status = {"one": 500}
 
-    found = post(here, http, "/v1/images/generations", {"model": "painters", "prompt": "hi"})
+    found = post(own, http, "/v1/images/generations", {"model": "painters", "prompt": "hi"})
 
     assert found.status_code == 200
-    assert asked_by(here) == ["one", "two"]
-    assert here.rows()[0].combo_name == "painters"
+    assert asked_by(own) == ["one", "two"]
+    assert own.rows()[0].combo_name == "painters"
 
 
-def test_a_combo_of_another_kind_is_refused(here: Served, http: httpx2.Client) -> None:
-    add_combo(here, "painters", "image", "one/image-one")
+def test_a_combo_of_another_kind_is_refused(own: Served, http: httpx2.Client) -> None:
+    add_combo(own, "painters", "image", "one/image-one")
 
-    found = post(here, http, "/v1/embeddings", {"model": "painters", "input": "hi"})
+    found = post(own, http, "/v1/embeddings", {"model": "painters", "input": "hi"})
 
     assert found.status_code == 400
     assert found.json()["error"]["message"] == 'Combo "painters" is not a combo for embeddings'
 
 
-def test_an_alias_stands_for_a_model_of_any_kind(here: Served, http: httpx2.Client) -> None:
-    http.put(f"{here.url}/api/models/alias", json={"alias": "voice", "model": "two/tts-two"})
+def test_an_alias_stands_for_a_model_of_any_kind(own: Served, http: httpx2.Client) -> None:
+    http.put(f"{own.url}/api/models/alias", json={"alias": "voice", "model": "two/tts-two"})
 
-    found = post(here, http, "/v1/audio/speech", {"model": "voice", "input": "hi"})
+    found = post(own, http, "/v1/audio/speech", {"model": "voice", "input": "hi"})
 
     assert found.content == b"ID3audio"
-    assert asked_by(here) == ["two"]
+    assert asked_by(own) == ["two"]
 
 
 # Video jobs.
 
 
 def test_a_video_job_names_its_account_and_is_polled_there(
-    here: Served, http: httpx2.Client
+    own: Served, http: httpx2.Client
 ) -> None:
-    made = post(here, http, "/v1/videos/generations", {"model": "two/video-two", "prompt": "hi"})
+    made = post(own, http, "/v1/videos/generations", {"model": "two/video-two", "prompt": "hi"})
     account = made.headers["x-gateway-connection-id"]
 
-    polled = http.get(f"{here.url}/v1/videos/job-1", headers={"x-connection-id": account})
+    polled = http.get(f"{own.url}/v1/videos/job-1", headers={"x-connection-id": account})
 
     assert made.json()["request_id"] == "job-1"
     assert made.headers["access-control-expose-headers"] == "x-gateway-connection-id"
     assert polled.json()["video"]["url"] == "https://v.example/1"
-    assert asked_by(here) == ["two", "two"]
-    assert here.vendors["vendor"].asked[-1].method == "GET"
+    assert asked_by(own) == ["two", "two"]
+    assert own.vendors["vendor"].received[-1].method == "GET"
 
 
 @pytest.mark.parametrize(
@@ -312,15 +336,15 @@ def test_a_video_job_names_its_account_and_is_polled_there(
     ],
 )
 def test_a_video_needs_one_model(
-    here: Served, http: httpx2.Client, body: dict[str, str], message: str
+    own: Served, http: httpx2.Client, body: dict[str, str], message: str
 ) -> None:
-    add_combo(here, "films", "video", "one/video-one")
+    add_combo(own, "films", "video", "one/video-one")
 
-    found = post(here, http, "/v1/videos/generations", body)
+    found = post(own, http, "/v1/videos/generations", body)
 
     assert found.status_code == 400
     assert found.json()["error"]["message"] == message
-    assert asked_by(here) == []
+    assert asked_by(own) == []
 
 
 def test_a_bare_video_model_is_found_where_only_one_has_it(
@@ -332,13 +356,13 @@ def test_a_bare_video_model_is_found_where_only_one_has_it(
 
 
 def test_a_job_is_not_guessed_where_several_accounts_could_have_it(
-    here: Served, http: httpx2.Client
+    own: Served, http: httpx2.Client
 ) -> None:
-    found = http.get(f"{here.url}/v1/videos/job-1")
-    unknown = http.get(f"{here.url}/v1/videos/job-1", headers={"x-connection-id": "nobody"})
+    found = http.get(f"{own.url}/v1/videos/job-1")
+    unknown = http.get(f"{own.url}/v1/videos/job-1", headers={"x-connection-id": "nobody"})
 
     assert (found.status_code, unknown.status_code) == (400, 400)
-    assert asked_by(here) == []
+    assert asked_by(own) == []
 
 
 def test_a_video_job_keeps_its_clients_idempotency_key(here: Served, http: httpx2.Client) -> None:
@@ -347,9 +371,9 @@ def test_a_video_job_keeps_its_clients_idempotency_key(here: Served, http: httpx
 
     http.post(f"{here.url}/v1/videos/generations", json=body, headers=headers)
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.headers["idempotency-key"] == "key-1"
-    assert "x-other" not in asked.headers
+    [received] = here.vendors["vendor"].received
+    assert received.headers["idempotency-key"] == "key-1"
+    assert "x-other" not in received.headers
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
@@ -378,7 +402,7 @@ def test_a_decision_is_passed_on_whole_and_its_tokens_are_counted(
 
     row = here.rows()[0]
     assert found.content == SOUND["/systemone"]
-    assert here.vendors["vendor"].asked[-1].json() == {**DECISION, "model": "systemone-one"}
+    assert here.vendors["vendor"].received[-1].json() == {**DECISION, "model": "systemone-one"}
     assert (row.input_tokens, row.output_tokens) == (7, 2)
 
 
@@ -403,28 +427,28 @@ def test_a_decision_that_makes_no_sense_is_refused(
 
 
 def test_a_keyless_provider_that_is_switched_off_makes_no_decisions(
-    here: Served, http: httpx2.Client
+    own: Served, http: httpx2.Client
 ) -> None:
     async def switch_off() -> None:
-        core = here.gateway.core
+        core = own.gateway.core
         await core.stores.settings.patch({"disabledFreeProviders": ["one"]})
         await core.refresh()
 
-    here.do(switch_off())
+    own.do(switch_off())
 
-    found = post(here, http, "/v1/systemone", DECISION)
-    other = post(here, http, "/v1/images/generations", {"model": "one/image-one", "prompt": "hi"})
+    found = post(own, http, "/v1/systemone", DECISION)
+    other = post(own, http, "/v1/images/generations", {"model": "one/image-one", "prompt": "hi"})
 
     assert found.status_code == 403
     assert found.json()["error"]["message"] == "Provider 'one' is disabled"
     # Elsewhere it is a provider without an account, as for chat.
     assert other.status_code == 404
-    assert asked_by(here) == []
+    assert asked_by(own) == []
 
 
 def test_a_decision_has_a_largest_answer(connected: Any, http: httpx2.Client) -> None:
-    def say(asked: Asked) -> Said:
-        return Said.stream(
+    def say(received: ReceivedRequest) -> MockResponse:
+        return MockResponse.stream(
             b'{"a":"',
             *(b"x" * 1024 * 1024 for _ in range(9)),
             b'"}',
@@ -489,16 +513,23 @@ def search_specs(vendor: FakeVendor) -> list[ProviderSpec]:
     ]
 
 
-@pytest.fixture
-def web(connected: Any) -> Served:
-    def say(asked: Asked) -> Said:
-        if asked.path.endswith("/search"):
-            return Said((ROWS,))
-        if b"fails" in asked.body:
-            return Said((b'{"error":"down"}',), status=500)
-        return Said(('{"text":"Grüße aus Köln","title":"Köln"}'.encode(),))
+@pytest.fixture(scope="module")
+def shared_web(connected_once: Any) -> Served:
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.path.endswith("/search"):
+            return MockResponse((ROWS,))
+        if b"fails" in received.body:
+            return MockResponse((b'{"error":"down"}',), status=500)
+        return MockResponse(('{"text":"Grüße aus Köln","title":"Köln"}'.encode(),))
 
-    served: Served = connected(say, specs=search_specs, accounts=())
+    served: Served = connected_once(say, specs=search_specs, accounts=())
+    return served
+
+
+@pytest.fixture
+def web(shared_web: Served, renewed: Any) -> Served:
+    """The module's gateway, in which a test stores nothing."""
+    served: Served = renewed(shared_web)
     return served
 
 
@@ -563,7 +594,7 @@ def test_a_search_that_makes_no_sense_is_refused(
     found = post(web, http, "/v1/search", body)
 
     assert found.status_code == status
-    assert web.vendors["vendor"].asked == []
+    assert web.vendors["vendor"].received == []
 
 
 def test_a_page_has_one_shape(web: Served, http: httpx2.Client) -> None:
@@ -594,7 +625,7 @@ def test_a_page_has_to_be_public(web: Served, http: httpx2.Client, url: str, sta
     found = post(web, http, "/v1/web/fetch", {"url": url})
 
     assert found.status_code == status
-    assert web.vendors["vendor"].asked == []
+    assert web.vendors["vendor"].received == []
 
 
 def test_a_fetch_that_fails_leaves_the_accounts_other_work_alone(
@@ -666,52 +697,52 @@ def test_a_batch_of_tests_takes_every_kind(
     ]
 
 
-def test_a_media_route_is_shown_and_saved(here: Served, http: httpx2.Client) -> None:
-    path = f"{here.url}/api/media-providers/routes"
+def test_a_media_route_is_shown_and_saved(own: Served, http: httpx2.Client) -> None:
+    path = f"{own.url}/api/media-providers/routes"
     before = {row["id"]: row for row in http.get(path).json()["routes"]}
 
     http.put(path, json={"kind": "image", "models": ["two/image-two"]})
-    found = post(here, http, "/v1/images/generations", {"prompt": "hi"})
+    found = post(own, http, "/v1/images/generations", {"prompt": "hi"})
 
     # Behind them come servers on this machine, which are asked for only where they answer.
     assert before["image"]["effective"][:2] == ["one/image-one", "two/image-two"]
     assert before["image"]["saved"] == []
     assert found.status_code == 200
-    assert asked_by(here) == ["two"]
+    assert asked_by(own) == ["two"]
 
 
-def test_an_operators_price_of_a_unit_counts(here: Served, http: httpx2.Client) -> None:
+def test_an_operators_price_of_a_unit_counts(own: Served, http: httpx2.Client) -> None:
     price = {"two": {"image-two": {"units": {"images": 0.25}}}}
 
-    listed = http.patch(f"{here.url}/api/pricing", json=price).json()
-    post(here, http, "/v1/images/generations", {"model": "two/image-two", "prompt": "hi"})
+    listed = http.patch(f"{own.url}/api/pricing", json=price).json()
+    post(own, http, "/v1/images/generations", {"model": "two/image-two", "prompt": "hi"})
 
-    row = here.rows()[0]
-    shown = http.get(f"{here.url}/api/usage/history").json()["rows"][0]
+    row = own.rows()[0]
+    shown = http.get(f"{own.url}/api/usage/history").json()["rows"][0]
     assert listed["two"]["image-two"]["units"] == {"images": 0.25}
     assert (row.units, row.cost) == ({"images": 1}, 250_000)
     assert (shown["units"], shown["cost"]) == ({"images": 1}, 0.25)
 
 
-def test_a_keys_rules_hold_for_every_kind(here: Served, http: httpx2.Client) -> None:
+def test_a_keys_rules_hold_for_every_kind(own: Served, http: httpx2.Client) -> None:
     body = {
         "name": "narrow",
-        "machineId": here.gateway.core.data_dir.machine_id("endpoint-proxy-salt"),
+        "machineId": own.gateway.core.data_dir.machine_id("endpoint-proxy-salt"),
         "policy": {"modelAccess": {"mode": "allow", "patterns": ["two/*"]}},
     }
-    key = http.post(f"{here.url}/api/keys", json=body).json()["key"]
+    key = http.post(f"{own.url}/api/keys", json=body).json()["key"]
     bearer = {"authorization": f"Bearer {key}"}
 
     named = http.post(
-        f"{here.url}/v1/embeddings",
+        f"{own.url}/v1/embeddings",
         json={"model": "one/embedding-one", "input": "hi"},
         headers=bearer,
     )
-    routed = http.post(f"{here.url}/v1/images/generations", json={"prompt": "hi"}, headers=bearer)
+    routed = http.post(f"{own.url}/v1/images/generations", json={"prompt": "hi"}, headers=bearer)
 
     assert named.status_code == 403
     assert routed.status_code == 200
-    assert asked_by(here) == ["two"]
+    assert asked_by(own) == ["two"]
 
 
 # The operator's own nodes.
@@ -731,19 +762,19 @@ def test_a_keys_rules_hold_for_every_kind(here: Served, http: httpx2.Client) -> 
     ],
 )
 def test_a_node_has_services(
-    here: Served, http: httpx2.Client, kind: str, path: str, body: dict[str, Any]
+    own: Served, http: httpx2.Client, kind: str, path: str, body: dict[str, Any]
 ) -> None:
-    base = f"{here.vendors['vendor'].url}/one"
+    base = f"{own.vendors['vendor'].url}/one"
     node = {"name": "mine", "prefix": "mine", "type": kind, "baseUrl": base}
-    created = http.post(f"{here.url}/api/provider-nodes", json=node)
+    created = http.post(f"{own.url}/api/provider-nodes", json=node)
     assert created.status_code == 201, created.text
     account = {"provider": created.json()["node"]["id"], "name": "m", "apiKey": "sk-mine-1234"}
-    assert http.post(f"{here.url}/api/providers", json=account).status_code == 201
+    assert http.post(f"{own.url}/api/providers", json=account).status_code == 201
 
-    found = post(here, http, path, body)
+    found = post(own, http, path, body)
 
     assert found.status_code == 200, found.text
-    sent = here.vendors["vendor"].asked[-1]
+    sent = own.vendors["vendor"].received[-1]
     assert sent.json()["model"] == "any"
     assert sent.path == f"/one/{path.rpartition('/')[2]}"
     assert sent.headers["authorization"] == "Bearer sk-mine-1234"

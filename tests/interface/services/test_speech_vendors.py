@@ -11,7 +11,7 @@ import msgspec
 import openai
 import pytest
 from corpus import answer, items
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from gateway_provider_assemblyai import TRANSCRIPTION
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,12 +37,12 @@ def recorded(kind: str, vendor: str, path: str = "") -> bytes:
     return answer(next(found))
 
 
-def as_json(**members: Any) -> Said:
-    return Said((msgspec.json.encode(members),))
+def as_json(**members: Any) -> MockResponse:
+    return MockResponse((msgspec.json.encode(members),))
 
 
-def as_sound(data: bytes = MP3, kind: str = "audio/mpeg") -> Said:
-    return Said.stream(data[:7], data[7:], content_type=kind)
+def as_sound(data: bytes = MP3, kind: str = "audio/mpeg") -> MockResponse:
+    return MockResponse.stream(data[:7], data[7:], content_type=kind)
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
     sent: Mapping[str, Any]
     headers: Mapping[str, str | None] = msgspec.field(default_factory=lambda: BEARER)
     members: Mapping[str, Any] = {}
-    said: Said = msgspec.field(default_factory=as_sound)
+    written: MockResponse = msgspec.field(default_factory=as_sound)
     lost: str = ""
     got: bytes = MP3
     media_type: str = "audio/mpeg"
@@ -71,7 +71,7 @@ SPEECHES = [
         headers={"xi-api-key": KEY},
         members={"speed": 1.1, "response_format": "opus", "instructions": "softly"},
         sent={"text": TEXT, "model_id": "eleven_v3", "voice_settings": {"speed": 1.1}},
-        said=as_sound(ELEVENLABS_MP3),
+        written=as_sound(ELEVENLABS_MP3),
         got=ELEVENLABS_MP3,
         lost="instructions",
     ),
@@ -89,7 +89,7 @@ SPEECHES = [
         headers={"authorization": f"Token {KEY}"},
         members={"voice": "alloy"},
         sent={"text": TEXT},
-        said=as_sound(DEEPGRAM_MP3),
+        written=as_sound(DEEPGRAM_MP3),
         got=DEEPGRAM_MP3,
         lost="voice",
         cost=len(TEXT) * 0.00003,
@@ -105,7 +105,7 @@ SPEECHES = [
             "voice": {"mode": "id", "id": "v-1"},
             "output_format": {"container": "wav", "encoding": "pcm_s16le", "sample_rate": 44100},
         },
-        said=as_sound(SOUND, "audio/wav"),
+        written=as_sound(SOUND, "audio/wav"),
         got=SOUND,
         media_type="audio/wav",
     ),
@@ -120,7 +120,7 @@ SPEECHES = [
             "modelId": "inworld-tts-1.5-max",
             "audioConfig": {"audioEncoding": "MP3", "speakingRate": 1.2},
         },
-        said=as_json(audioContent=base64.b64encode(MP3).decode()),
+        written=as_json(audioContent=base64.b64encode(MP3).decode()),
         cost=len(TEXT) * 0.00001,
     ),
     Spoken(
@@ -148,7 +148,7 @@ SPEECHES = [
         target="/v1/audio/generation",
         members={"voice": "EN-US", "language": "en"},
         sent={"text": TEXT, "speaker": "EN-US", "language": "EN"},
-        said=as_json(audio=base64.b64encode(SOUND).decode()),
+        written=as_json(audio=base64.b64encode(SOUND).decode()),
         got=SOUND,
         media_type="audio/wav",
         cost=len(TEXT) * 0.000005,
@@ -158,7 +158,7 @@ SPEECHES = [
         target="/v1/tts",
         headers={"content-type": "application/x-www-form-urlencoded", **KEYLESS},
         sent={"text": TEXT, "speaker_id": "p376"},
-        said=as_sound(SOUND, "audio/wav"),
+        written=as_sound(SOUND, "audio/wav"),
         got=SOUND,
         media_type="audio/wav",
     ),
@@ -167,7 +167,7 @@ SPEECHES = [
         target="/v1/tts",
         headers=KEYLESS,
         sent={"text": TEXT, "voice": "random"},
-        said=as_sound(SOUND, "audio/wav"),
+        written=as_sound(SOUND, "audio/wav"),
         got=SOUND,
         media_type="audio/wav",
     ),
@@ -185,7 +185,7 @@ SPEECHES = [
                 "audio_setting": {"format": "mp3"},
                 "language_boost": "English",
             },
-            said=as_json(
+            written=as_json(
                 data={"audio": MP3.hex(), "status": 2},
                 extra_info={"usage_characters": 26},
                 base_resp={"status_code": 0, "status_msg": "success"},
@@ -200,7 +200,7 @@ SPEECHES = [
         target="/v1/audio/speech",
         members={"voice": "Aria"},
         sent={"input": {"text": TEXT}, "voice": "Aria", "model": "fastpitch"},
-        said=as_sound(SOUND, "audio/wav"),
+        written=as_sound(SOUND, "audio/wav"),
         got=SOUND,
         media_type="audio/wav",
     ),
@@ -208,7 +208,7 @@ SPEECHES = [
         model="hf/facebook/mms-tts-eng",
         target="/hf-inference/models/facebook/mms-tts-eng",
         sent={"inputs": TEXT},
-        said=as_sound(SOUND, "audio/wav"),
+        written=as_sound(SOUND, "audio/wav"),
         got=SOUND,
         media_type="audio/wav",
     ),
@@ -221,41 +221,43 @@ def provider_of(model: str) -> str:
     return NAMES.get(prefix, prefix)
 
 
-def body_of(asked: Asked) -> dict[str, Any]:
-    if asked.headers["content-type"] == "application/x-www-form-urlencoded":
-        return dict(parse_qsl(asked.body.decode()))
-    decoded: dict[str, Any] = msgspec.json.decode(asked.body)
+def body_of(received: ReceivedRequest) -> dict[str, Any]:
+    if received.headers["content-type"] == "application/x-www-form-urlencoded":
+        return dict(parse_qsl(received.body.decode()))
+    decoded: dict[str, Any] = msgspec.json.decode(received.body)
     return decoded
 
 
-def form_of(asked: Asked) -> dict[str, bytes]:
+def form_of(received: ReceivedRequest) -> dict[str, bytes]:
     """The parts of a form as a plain reader finds them."""
-    boundary = parse_options_header(asked.headers["content-type"])[1][b"boundary"]
+    boundary = parse_options_header(received.headers["content-type"])[1][b"boundary"]
     parts = {}
-    for part in asked.body.split(b"--" + boundary)[1:-1]:
+    for part in received.body.split(b"--" + boundary)[1:-1]:
         head, _, content = part.partition(b"\r\n\r\n")
         line = next(each for each in head.split(b"\r\n") if each)
         parts[parse_options_header(line.partition(b": ")[2])[1][b"name"].decode()] = content[:-2]
     return parts
 
 
-def carried(asked: Asked, headers: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    return {name: asked.headers.get(name) for name in headers}
+def carried(
+    received: ReceivedRequest, headers: Mapping[str, str | None]
+) -> Mapping[str, str | None]:
+    return {name: received.headers.get(name) for name in headers}
 
 
 @pytest.mark.parametrize("case", SPEECHES, ids=lambda case: case.model)
 def test_a_vendor_speaks(connected: Any, case: Spoken) -> None:
-    here: Served = connected(lambda asked: case.said, provider_of(case.model), key=case.key)
+    here: Served = connected(lambda received: case.written, provider_of(case.model), key=case.key)
 
     got = httpx2.post(
         f"{here.url}/v1/audio/speech",
         json={"model": case.model, "input": f" {TEXT} ", **case.members},
     )
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     [row] = here.rows()
-    assert (asked.target, body_of(asked)) == (case.target, case.sent)
-    assert carried(asked, case.headers) == case.headers
+    assert (received.target, body_of(received)) == (case.target, case.sent)
+    assert carried(received, case.headers) == case.headers
     assert (got.status_code, got.content) == (200, case.got)
     assert got.headers["content-type"] == case.media_type
     assert got.headers.get("x-gateway-dropped", "") == case.lost
@@ -266,7 +268,7 @@ def test_a_vendor_speaks(connected: Any, case: Spoken) -> None:
 def test_the_completions_client_hears_a_vendor_and_gets_base64_where_it_wants(
     connected: Any,
 ) -> None:
-    here: Served = connected(lambda asked: as_sound(ELEVENLABS_MP3), "elevenlabs")
+    here: Served = connected(lambda received: as_sound(ELEVENLABS_MP3), "elevenlabs")
 
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         spoken = client.audio.speech.create(model="el/eleven_v3", voice="VOICE", input=TEXT)
@@ -277,7 +279,7 @@ def test_the_completions_client_hears_a_vendor_and_gets_base64_where_it_wants(
             extra_query={"response_format": "json"},
         )
 
-    first, second = here.vendors["vendor"].asked
+    first, second = here.vendors["vendor"].received
     assert spoken.content == ELEVENLABS_MP3
     assert first.path == "/v1/text-to-speech/VOICE"
     assert second.path == "/v1/text-to-speech/OWN"
@@ -381,21 +383,21 @@ VOICES = [
 def test_voices_are_listed_for_a_language(
     connected: Any, provider: str, line: str, listed: Any, row: Any
 ) -> None:
-    here: Served = connected(lambda asked: as_json(**listed), provider)
+    here: Served = connected(lambda received: as_json(**listed), provider)
     address = f"{here.url}/v1/audio/voices?provider={provider}"
 
     german, every = httpx2.get(f"{address}&lang=de"), httpx2.get(address)
 
-    asked = here.vendors["vendor"].asked[0]
-    assert f"{asked.method} {asked.path}" == line
-    assert asked.method == "GET" or asked.json() == {"voice_type": "all"}
+    received = here.vendors["vendor"].received[0]
+    assert f"{received.method} {received.path}" == line
+    assert received.method == "GET" or received.json() == {"voice_type": "all"}
     assert german.json() == {"object": "list", "data": [row]}
     assert len(every.json()["data"]) >= 2
 
 
 def test_a_listed_voice_speaks(connected: Any) -> None:
-    def say(asked: Asked) -> Said:
-        if asked.path == "/v1/get_voice":
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.path == "/v1/get_voice":
             return as_json(system_voice=[{"voice_id": "Chinese (Mandarin)_Lady"}])
         return as_json(data={"audio": MP3.hex()}, base_resp={"status_code": 0})
 
@@ -405,7 +407,7 @@ def test_a_listed_voice_speaks(connected: Any) -> None:
     got = httpx2.post(f"{here.url}/v1/audio/speech", json={"model": row["model"], "input": TEXT})
 
     assert (row["lang"], got.status_code, got.content) == ("zh", 200, MP3)
-    sent = here.vendors["vendor"].asked[-1].json()
+    sent = here.vendors["vendor"].received[-1].json()
     assert sent["model"] == "speech-2.8-hd"
     assert sent["voice_setting"] == {"voice_id": "Chinese (Mandarin)_Lady"}
 
@@ -416,7 +418,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     model: str
     target: str
     text: str
-    said: Said
+    written: MockResponse
     headers: Mapping[str, str | None] = msgspec.field(default_factory=lambda: BEARER)
     form: Mapping[str, bytes] | None = None
     """``None`` where the file is sent as it is."""
@@ -431,7 +433,7 @@ TRANSCRIPTIONS = [
         target="/v1/speech-to-text",
         headers={"xi-api-key": KEY},
         form={"model_id": b"scribe_v2", "language_code": b"en", "temperature": b"0.5"},
-        said=Said((recorded("transcription", "elevenlabs"),)),
+        written=MockResponse((recorded("transcription", "elevenlabs"),)),
         text="Hello from the Vercel AI SDK.",
         lost="prompt",
         seconds=2.479,
@@ -440,7 +442,7 @@ TRANSCRIPTIONS = [
         model="dg/nova-3",
         target="/v1/listen?model=nova-3&smart_format=true&punctuate=true&language=en",
         headers={"authorization": f"Token {KEY}", "content-type": "audio/wav"},
-        said=Said((recorded("transcription", "deepgram", "nova-3-general"),)),
+        written=MockResponse((recorded("transcription", "deepgram", "nova-3-general"),)),
         text="Ruby is a programming language designed for developer happiness.",
         lost="prompt, temperature",
         seconds=3.6999376,
@@ -451,7 +453,7 @@ TRANSCRIPTIONS = [
         target="/v1/stt",
         headers={"x-api-key": KEY, "cartesia-version": "2025-04-16"},
         form={"model": b"ink-whisper", "language": b"en"},
-        said=Said((recorded("transcription", "cartesia"),)),
+        written=MockResponse((recorded("transcription", "cartesia"),)),
         text="Hello from the Vercel AI SDK.",
         lost="prompt, temperature",
         seconds=2.479,
@@ -462,7 +464,7 @@ TRANSCRIPTIONS = [
             target="/v1/speech_to_text",
             headers={**BEARER, "language": "en"},
             form={"model": b"asr-1.0", "response_format": b"json"},
-            said=as_json(text="Hi", duration=1.5, base_resp={"status_code": 0}),
+            written=as_json(text="Hi", duration=1.5, base_resp={"status_code": 0}),
             text="Hi",
             lost="prompt, temperature",
             seconds=1.5,
@@ -473,7 +475,7 @@ TRANSCRIPTIONS = [
         model="hf/openai/whisper-large-v3",
         target="/hf-inference/models/openai/whisper-large-v3",
         headers={**BEARER, "content-type": "audio/wav"},
-        said=as_json(text="Hi"),
+        written=as_json(text="Hi"),
         text="Hi",
         lost="language, prompt, temperature",
     ),
@@ -488,7 +490,7 @@ TRANSCRIPTIONS = [
                 "prompt": b"reefs",
                 "temperature": b"0.5",
             },
-            said=as_json(text="Hi"),
+            written=as_json(text="Hi"),
             text="Hi",
         )
         for model in ("nvidia/nvidia/parakeet-ctc-1.1b-asr", "local-whisper/whisper-1")
@@ -498,7 +500,7 @@ TRANSCRIPTIONS = [
 
 @pytest.mark.parametrize("case", TRANSCRIPTIONS, ids=lambda case: case.model)
 def test_a_vendor_transcribes(connected: Any, case: Heard) -> None:
-    here: Served = connected(lambda asked: case.said, provider_of(case.model))
+    here: Served = connected(lambda received: case.written, provider_of(case.model))
 
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         raw = client.audio.transcriptions.with_raw_response.create(
@@ -509,14 +511,14 @@ def test_a_vendor_transcribes(connected: Any, case: Heard) -> None:
             temperature=0.5,
         )
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     [row] = here.rows()
-    assert asked.target == case.target
-    assert carried(asked, case.headers) == case.headers
+    assert received.target == case.target
+    assert carried(received, case.headers) == case.headers
     if case.form is None:
-        assert asked.body == SOUND
+        assert received.body == SOUND
     else:
-        assert form_of(asked) == {**case.form, "file": SOUND}
+        assert form_of(received) == {**case.form, "file": SOUND}
     assert raw.parse().text == case.text
     assert raw.headers.get("x-gateway-dropped", "") == case.lost
     assert row.units == (None if case.seconds is None else {"seconds": case.seconds})
@@ -524,7 +526,7 @@ def test_a_vendor_transcribes(connected: Any, case: Heard) -> None:
 
 
 def test_a_translation_goes_to_the_local_server(connected: Any) -> None:
-    here: Served = connected(lambda asked: as_json(text="Hi"), "local-whisper")
+    here: Served = connected(lambda received: as_json(text="Hi"), "local-whisper")
 
     found = httpx2.post(
         f"{here.url}/v1/audio/translations",
@@ -532,7 +534,7 @@ def test_a_translation_goes_to_the_local_server(connected: Any) -> None:
     )
 
     assert found.json() == {"text": "Hi"}
-    assert here.vendors["vendor"].asked[-1].path == "/v1/audio/translations"
+    assert here.vendors["vendor"].received[-1].path == "/v1/audio/translations"
 
 
 def quick_assembly(url: str) -> list[ProviderSpec]:
@@ -552,8 +554,8 @@ def quick_assembly(url: str) -> list[ProviderSpec]:
 def test_a_job_is_uploaded_submitted_and_polled(connected: Any) -> None:
     states = iter(("queued", "processing"))
 
-    def say(asked: Asked) -> Said:
-        match asked.path.rpartition("/")[2]:
+    def say(received: ReceivedRequest) -> MockResponse:
+        match received.path.rpartition("/")[2]:
             case "upload":
                 return as_json(upload_url="https://cdn.assemblyai.com/upload/1")
             case "transcript":
@@ -569,7 +571,7 @@ def test_a_job_is_uploaded_submitted_and_polled(connected: Any) -> None:
             model="assembly-quick/universal-2", file=("a.wav", SOUND), language="de"
         )
 
-    upload, submit, *polls = here.vendors["vendor"].asked
+    upload, submit, *polls = here.vendors["vendor"].received
     assert found.text == "Hello reefs"
     assert (upload.body, upload.headers["content-type"]) == (SOUND, "application/octet-stream")
     assert submit.json() == {
@@ -582,8 +584,8 @@ def test_a_job_is_uploaded_submitted_and_polled(connected: Any) -> None:
 
 
 def test_a_job_that_fails_is_an_error_and_the_key_is_sent_as_it_is(connected: Any) -> None:
-    def say(asked: Asked) -> Said:
-        if asked.path.endswith("/upload"):
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.path.endswith("/upload"):
             return as_json(upload_url="https://cdn.assemblyai.com/upload/1")
         return as_json(id="t-1", status="error", error="No speech in it")
 
@@ -594,7 +596,7 @@ def test_a_job_that_fails_is_an_error_and_the_key_is_sent_as_it_is(connected: An
         files={"model": (None, "aai/universal-2"), "file": ("a.wav", SOUND)},
     )
 
-    submit = here.vendors["vendor"].asked[-1]
+    submit = here.vendors["vendor"].received[-1]
     assert (got.status_code, got.json()["error"]["message"]) == (502, "No speech in it")
     assert submit.headers["authorization"] == KEY
     assert submit.json()["language_detection"] is True
@@ -619,8 +621,8 @@ REFUSALS = [
 def test_a_refusal_comes_in_the_clients_shape(
     connected: Any, model: str, status: int, body: Any, words: str
 ) -> None:
-    refusal = Said((msgspec.json.encode(body),), status=status)
-    here: Served = connected(lambda asked: refusal, provider_of(model), key="me:secret")
+    refusal = MockResponse((msgspec.json.encode(body),), status=status)
+    here: Served = connected(lambda received: refusal, provider_of(model), key="me:secret")
 
     got = httpx2.post(f"{here.url}/v1/audio/speech", json={"model": model, "input": TEXT})
 
@@ -631,7 +633,7 @@ def test_a_refusal_comes_in_the_clients_shape(
 @pytest.mark.parametrize(("code", "status"), [(1002, 429), (2049, 401), (2013, 400), (1000, 502)])
 def test_a_refusal_with_status_200_is_an_error(connected: Any, code: int, status: int) -> None:
     refusal = as_json(base_resp={"status_code": code, "status_msg": "Not like this"})
-    here: Served = connected(lambda asked: refusal, "minimax")
+    here: Served = connected(lambda received: refusal, "minimax")
 
     got = httpx2.post(
         f"{here.url}/v1/audio/speech", json={"model": "minimax/speech-2.8-hd", "input": TEXT}
@@ -642,7 +644,7 @@ def test_a_refusal_with_status_200_is_an_error(connected: Any, code: int, status
 
 
 def test_an_account_without_a_user_is_refused_before_it_is_asked(connected: Any) -> None:
-    here: Served = connected(lambda asked: as_sound(), "playht")
+    here: Served = connected(lambda received: as_sound(), "playht")
 
     got = httpx2.post(
         f"{here.url}/v1/audio/speech", json={"model": "playht/PlayDialog", "input": TEXT}
@@ -650,27 +652,27 @@ def test_an_account_without_a_user_is_refused_before_it_is_asked(connected: Any)
 
     assert got.status_code == 400
     assert "userId:apiKey" in got.json()["error"]["message"]
-    assert not here.vendors["vendor"].asked
+    assert not here.vendors["vendor"].received
 
 
 @pytest.mark.parametrize("provider", ["minimax", "minimax-cn"])
 def test_music_is_made(connected: Any, provider: str) -> None:
     song = "https://files.example/song.mp3"
-    said = {
+    written = {
         "data": {"audio": song, "status": 2},
         "trace_id": "tr-1",
         "base_resp": {"status_code": 0},
     }
-    here: Served = connected(lambda asked: as_json(**said), provider)
+    here: Served = connected(lambda received: as_json(**written), provider)
 
     got = httpx2.post(
         f"{here.url}/v1/music/generations",
         json={"model": f"{provider}/music-2.6", "prompt": "Calm", "lyrics": "La", "mood": "sad"},
     )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/music_generation"
-    assert body_of(asked) == {
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/music_generation"
+    assert body_of(received) == {
         "model": "music-2.6",
         "prompt": "Calm",
         "lyrics": "La",
@@ -680,17 +682,17 @@ def test_music_is_made(connected: Any, provider: str) -> None:
     shown = got.json()
     [row] = shown["data"]
     assert (shown["object"], shown["provider"]) == ("music.generation", provider)
-    assert (shown["model"], shown["status"], shown["raw"]) == ("music-2.6", "completed", said)
-    assert (row["id"], row["audio_url"], row["raw"]) == ("tr-1", song, said["data"])
+    assert (shown["model"], shown["status"], shown["raw"]) == ("music-2.6", "completed", written)
+    assert (row["id"], row["audio_url"], row["raw"]) == ("tr-1", song, written["data"])
     assert here.rows()[0].units == {"songs": 1}
 
 
 def test_music_in_hex_becomes_base64_and_events_pass(connected: Any) -> None:
     events = (b'data: {"data":{"audio":"00"}}\n\n', b'data: {"data":{"status":2}}\n\n')
 
-    def say(asked: Asked) -> Said:
-        if asked.json().get("stream"):
-            return Said.stream(*events)
+    def say(received: ReceivedRequest) -> MockResponse:
+        if received.json().get("stream"):
+            return MockResponse.stream(*events)
         return as_json(data={"audio": MP3.hex(), "status": 2}, base_resp={"status_code": 0})
 
     here: Served = connected(say, "minimax")
@@ -706,7 +708,9 @@ def test_music_in_hex_becomes_base64_and_events_pass(connected: Any) -> None:
 
 
 def test_a_cover_takes_one_source(connected: Any) -> None:
-    here: Served = connected(lambda asked: as_json(data={"audio": "https://a.example"}), "minimax")
+    here: Served = connected(
+        lambda received: as_json(data={"audio": "https://a.example"}), "minimax"
+    )
     members = {"model": "minimax/music-cover", "prompt": "Calm"}
     address = f"{here.url}/v1/music/generations"
     source = {"audio_url": "https://b.example/a.mp3"}
@@ -720,15 +724,15 @@ def test_a_cover_takes_one_source(connected: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "written"),
     [
         ("inworld/inworld-tts-2", {"audioContent": 5}),
         ("hyperbolic/melo-tts", {}),
         ("minimax/speech-2.8-hd", {"data": {"audio": "no hex"}}),
     ],
 )
-def test_an_answer_without_sound_is_a_failure(connected: Any, model: str, said: Any) -> None:
-    here: Served = connected(lambda asked: as_json(**said), provider_of(model))
+def test_an_answer_without_sound_is_a_failure(connected: Any, model: str, written: Any) -> None:
+    here: Served = connected(lambda received: as_json(**written), provider_of(model))
 
     got = httpx2.post(f"{here.url}/v1/audio/speech", json={"model": model, "input": TEXT})
 
@@ -737,7 +741,7 @@ def test_an_answer_without_sound_is_a_failure(connected: Any, model: str, said: 
 
 @pytest.mark.parametrize("voice", ["..", ".", {"id": ".."}])
 def test_a_voice_cannot_lead_to_another_path(connected: Any, voice: Any) -> None:
-    here: Served = connected(lambda asked: as_sound(), "elevenlabs")
+    here: Served = connected(lambda received: as_sound(), "elevenlabs")
 
     got = httpx2.post(
         f"{here.url}/v1/audio/speech",
@@ -745,12 +749,12 @@ def test_a_voice_cannot_lead_to_another_path(connected: Any, voice: Any) -> None
     )
 
     assert got.status_code == 400
-    assert not here.vendors["vendor"].asked
+    assert not here.vendors["vendor"].received
 
 
 def test_the_query_of_a_language_cannot_add_parameters(connected: Any) -> None:
-    said = Said((recorded("transcription", "deepgram", "nova-3-general"),))
-    here: Served = connected(lambda asked: said, "deepgram")
+    written = MockResponse((recorded("transcription", "deepgram", "nova-3-general"),))
+    here: Served = connected(lambda received: written, "deepgram")
 
     httpx2.post(
         f"{here.url}/v1/audio/transcriptions",
@@ -761,6 +765,6 @@ def test_the_query_of_a_language_cannot_add_parameters(connected: Any) -> None:
         },
     )
 
-    [asked] = here.vendors["vendor"].asked
-    query = dict(parse_qsl(urlsplit(asked.target).query))
+    [received] = here.vendors["vendor"].received
+    query = dict(parse_qsl(urlsplit(received.target).query))
     assert set(query) == {"model", "smart_format", "punctuate", "language"}

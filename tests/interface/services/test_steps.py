@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served
 
 from gateway_core import Auth, Kind, Model, Price, ProviderSpec, Service, UpstreamError
@@ -31,39 +31,43 @@ class Vendor:
         self.is_failing = False
         self.polled = threading.Event()
 
-    def __call__(self, asked: Asked) -> Said:
-        match asked.path.removeprefix("/v1"):
+    def __call__(self, received: ReceivedRequest) -> MockResponse:
+        match received.path.removeprefix("/v1"):
             case "/embeddings":
-                return self.vectors(asked)
+                return self.vectors(received)
             case "/embed":
-                texts = asked.json()["texts"]
-                return Said((b'{"vectors":[%s]}' % b",".join(b"[%s]" % t.encode() for t in texts),))
+                texts = received.json()["texts"]
+                return MockResponse(
+                    (b'{"vectors":[%s]}' % b",".join(b"[%s]" % t.encode() for t in texts),)
+                )
             case "/jobs":
-                return Said((b'{"id":"job-1","state":"queued"}',), status=202)
+                return MockResponse((b'{"id":"job-1","state":"queued"}',), status=202)
             case "/jobs/job-1":
                 return self.state()
             case "/results/job-1":
-                return Said((b"\x89PNGbytes",), content_type="image/png")
-        return Said(status=404)
+                return MockResponse((b"\x89PNGbytes",), content_type="image/png")
+        return MockResponse(status=404)
 
-    def vectors(self, asked: Asked) -> Said:
-        inputs = asked.json()["input"]
+    def vectors(self, received: ReceivedRequest) -> MockResponse:
+        inputs = received.json()["input"]
         if self.is_failing and "9" in inputs:
-            return Said((b'{"error":{"message":"too much"}}',), status=429)
+            return MockResponse((b'{"error":{"message":"too much"}}',), status=429)
         rows = b",".join(
             b'{"index":%d,"embedding":[%s]}' % (place, text.encode())
             for place, text in reversed(list(enumerate(inputs)))
         )
         usage = b'{"prompt_tokens":%d,"total_tokens":%d}' % (len(inputs), len(inputs))
-        return Said((b'{"object":"list","data":[%b],"model":"v","usage":%b}' % (rows, usage),))
+        return MockResponse(
+            (b'{"object":"list","data":[%b],"model":"v","usage":%b}' % (rows, usage),)
+        )
 
-    def state(self) -> Said:
+    def state(self) -> MockResponse:
         self.polled.set()
         if self.is_failing:
-            return Said((b'{"id":"job-1","state":"failed","reason":"no colours"}',))
+            return MockResponse((b'{"id":"job-1","state":"failed","reason":"no colours"}',))
         self.polls_needed -= 1
         state = b"running" if self.polls_needed > 0 else b"done"
-        return Said((b'{"id":"job-1","state":"%b"}' % state,))
+        return MockResponse((b'{"id":"job-1","state":"%b"}' % state,))
 
 
 def read_job(question: Question, answer: Any) -> Mapping[str, Any] | Content | Again:
@@ -136,10 +140,10 @@ def test_inputs_above_the_vendors_limit_are_sent_in_parts_and_put_together(
 
     found = http.post(f"{here.url}/v1/embeddings", json=body).json()
 
-    asked = [each.json() for each in here.vendors["vendor"].asked]
+    received = [each.json() for each in here.vendors["vendor"].received]
     row = here.rows()[0]
-    assert [each["input"] for each in asked] == [texts[:3], texts[3:6], texts[6:]]
-    assert all(each["dimensions"] == 2 and each["model"] == "m-1" for each in asked)
+    assert [each["input"] for each in received] == [texts[:3], texts[3:6], texts[6:]]
+    assert all(each["dimensions"] == 2 and each["model"] == "m-1" for each in received)
     assert [item["index"] for item in found["data"]] == list(range(8))
     assert [item["embedding"] for item in found["data"]] == [[n] for n in range(8)]
     assert found["usage"] == {"prompt_tokens": 8, "total_tokens": 8}
@@ -150,7 +154,7 @@ def test_inputs_above_the_vendors_limit_are_sent_in_parts_and_put_together(
 def test_one_input_is_one_request(here: Served, http: httpx2.Client, value: Any) -> None:
     http.post(f"{here.url}/v1/embeddings", json={"model": "few/m-1", "input": value})
 
-    assert [each.json()["input"] for each in here.vendors["vendor"].asked] == [value]
+    assert [each.json()["input"] for each in here.vendors["vendor"].received] == [value]
 
 
 def test_a_translated_vendor_is_asked_in_parts_too(here: Served, http: httpx2.Client) -> None:
@@ -181,10 +185,10 @@ def test_a_job_is_submitted_polled_and_fetched(here: Served, http: httpx2.Client
 
     found = http.post(f"{here.url}/v1/images/generations", json=body)
 
-    asked = [each.path for each in here.vendors["vendor"].asked]
+    received = [each.path for each in here.vendors["vendor"].received]
     assert found.content == b"\x89PNGbytes"
     assert found.headers["content-type"] == "image/png"
-    assert asked == ["/v1/jobs", "/v1/jobs/job-1", "/v1/jobs/job-1", "/v1/results/job-1"]
+    assert received == ["/v1/jobs", "/v1/jobs/job-1", "/v1/jobs/job-1", "/v1/results/job-1"]
 
 
 def test_a_job_that_fails_says_why(here: Served, http: httpx2.Client, vendor: Vendor) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from fake_vendor import Asked, FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
 from served_gateway import Served
 
 from gateway_core import Auth, Kind, Model, ProviderSpec, Service
@@ -15,8 +15,8 @@ PAGE = "https://example.com/reefs"
 SHORT = 0.1
 
 
-def never(asked: Asked) -> Said:
-    return Said.stream(hang=True, content_type="application/json")
+def never(received: ReceivedRequest) -> MockResponse:
+    return MockResponse.stream(hang=True, content_type="application/json")
 
 
 def specs(vendor: FakeVendor) -> list[ProviderSpec]:
@@ -63,11 +63,13 @@ def test_a_video_request_whose_time_is_up_is_a_408(connected: Any, http: httpx2.
     assert (made.status_code, polled.status_code) == (408, 408)
     assert made.json()["error"]["code"] == "request_timeout"
     # It may have been submitted, so it is not submitted again.
-    assert len(here.vendors["vendor"].asked) == 2
+    assert len(here.vendors["vendor"].received) == 2
 
 
 def test_a_video_request_that_cannot_be_sent_is_a_502(connected: Any, http: httpx2.Client) -> None:
-    here = serve(connected, lambda asked: Said.stream(cut=True, content_type="application/json"))
+    here = serve(
+        connected, lambda received: MockResponse.stream(cut=True, content_type="application/json")
+    )
     body = {"model": "films/film-1", "prompt": "a reef"}
 
     found = http.post(f"{here.url}/v1/videos/generations", json=body)
@@ -94,8 +96,8 @@ def test_fetching_has_a_vendors_own_time_where_nothing_is_set(
 
 
 def test_the_operators_time_goes_before_a_vendors(connected: Any, http: httpx2.Client) -> None:
-    def late(asked: Asked) -> Said:
-        return Said((b'{"text":"# Reefs"}',), delay=4 * SHORT)
+    def late(received: ReceivedRequest) -> MockResponse:
+        return MockResponse((b'{"text":"# Reefs"}',), delay=4 * SHORT)
 
     here = serve(connected, late, FIRECRAWL_TIMEOUT_MS="20000")
 
@@ -115,11 +117,11 @@ def test_the_operators_time_goes_before_a_vendors(connected: Any, http: httpx2.C
 def test_a_page_has_the_operators_format_where_the_client_names_none(
     connected: Any, http: httpx2.Client, variables: Any, body: Any, format: str
 ) -> None:
-    here = serve(connected, lambda asked: Said((b'{"text":"Reefs"}',)), **variables)
+    here = serve(connected, lambda received: MockResponse((b'{"text":"Reefs"}',)), **variables)
 
     found = http.post(f"{here.url}/v1/web/fetch", json={"model": "usual", "url": PAGE, **body})
 
-    assert here.vendors["vendor"].asked[-1].json()["format"] == format
+    assert here.vendors["vendor"].received[-1].json()["format"] == format
     assert found.json()["content"]["format"] == format
 
 

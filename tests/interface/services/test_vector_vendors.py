@@ -13,7 +13,7 @@ import msgspec
 import openai
 import pytest
 from corpus import Item, answer, items, named, question
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
 
 VECTORS = [i for i in items("openai_embeddings") if i["vendor"] == "voyage"]
@@ -33,8 +33,8 @@ RESULTS = {
 }
 
 
-def say(value: Any, status: int = 200) -> Said:
-    return Said((msgspec.json.encode(value),), status=status)
+def say(value: Any, status: int = 200) -> MockResponse:
+    return MockResponse((msgspec.json.encode(value),), status=status)
 
 
 def post(here: Served, path: str, name: str, /, **members: Any) -> httpx2.Response:
@@ -43,17 +43,17 @@ def post(here: Served, path: str, name: str, /, **members: Any) -> httpx2.Respon
 
 @pytest.mark.parametrize("item", ANSWERED, ids=named)
 def test_the_vendors_own_library_gets_vectors(connected: Any, item: Item) -> None:
-    here: Served = connected(lambda asked: Said((answer(item),)), "voyage-ai")
+    here: Served = connected(lambda received: MockResponse((answer(item),)), "voyage-ai")
     members = item["request_body"]
 
     got = post(here, "embeddings", f"voyage/{members['model']}", **members)
 
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     recorded = msgspec.json.decode(answer(item))
     total = recorded["usage"]["total_tokens"]
-    assert asked.path == "/v1/embeddings"
-    assert asked.headers["authorization"] == "Bearer sk-vendor-0123456789"
-    assert asked.json() == members
+    assert received.path == "/v1/embeddings"
+    assert received.headers["authorization"] == "Bearer sk-vendor-0123456789"
+    assert received.json() == members
     assert got.status_code == 200
     assert got.json()["data"] == recorded["data"]
     assert got.json()["usage"] == {"prompt_tokens": total, "total_tokens": total}
@@ -63,15 +63,15 @@ def test_the_vendors_own_library_gets_vectors(connected: Any, item: Item) -> Non
 
 def test_the_completions_sdk_gets_vectors(connected: Any) -> None:
     item = next(i for i in ANSWERED if i["model"] == "voyage-3.5")
-    here: Served = connected(lambda asked: Said((answer(item),)), "voyage-ai")
+    here: Served = connected(lambda received: MockResponse((answer(item),)), "voyage-ai")
 
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         got = client.embeddings.create(
             model="voyage-ai/voyage-3.5", input=["Hello, world!"], dimensions=1024, user="me"
         )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.json() == {
+    [received] = here.vendors["vendor"].received
+    assert received.json() == {
         "model": "voyage-3.5",
         "input": ["Hello, world!"],
         "output_dimension": 1024,
@@ -85,34 +85,34 @@ def test_the_completions_sdk_gets_vectors(connected: Any) -> None:
 
 
 def test_floats_have_no_word_of_their_own(connected: Any) -> None:
-    here: Served = connected(lambda asked: say(FLOATS), "voyage-ai")
+    here: Served = connected(lambda received: say(FLOATS), "voyage-ai")
 
     got = post(
         here, "embeddings", "voyage-ai/voyage-4", input="hi", encoding_format="float", user="me"
     )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.json() == {"model": "voyage-4", "input": "hi"}
+    [received] = here.vendors["vendor"].received
+    assert received.json() == {"model": "voyage-4", "input": "hi"}
     assert got.headers["x-gateway-dropped"] == "user"
     assert got.json()["data"] == FLOATS["data"]
 
 
 def test_more_inputs_than_the_vendor_takes_are_sent_in_parts(connected: Any) -> None:
-    def vectors(asked: Asked) -> Said:
-        rows = [{"index": i, "embedding": [1]} for i, _ in enumerate(asked.json()["input"])]
+    def vectors(received: ReceivedRequest) -> MockResponse:
+        rows = [{"index": i, "embedding": [1]} for i, _ in enumerate(received.json()["input"])]
         return say({"object": "list", "data": rows, "usage": {"total_tokens": len(rows)}})
 
     here: Served = connected(vectors, "voyage-ai")
 
     got = post(here, "embeddings", "voyage-ai/voyage-4", input=["hi"] * 1001)
 
-    assert [len(a.json()["input"]) for a in here.vendors["vendor"].asked] == [1000, 1]
+    assert [len(a.json()["input"]) for a in here.vendors["vendor"].received] == [1000, 1]
     assert len(got.json()["data"]) == got.json()["usage"]["total_tokens"] == 1001
 
 
 def test_a_refusal_is_in_the_clients_shape(connected: Any) -> None:
-    refusal = Said((answer(REFUSED),), status=400)
-    here: Served = connected(lambda asked: refusal, "voyage-ai")
+    refusal = MockResponse((answer(REFUSED),), status=400)
+    here: Served = connected(lambda received: refusal, "voyage-ai")
 
     got = post(here, "embeddings", "voyage-ai/nonexistent", input="hi")
 
@@ -122,13 +122,13 @@ def test_a_refusal_is_in_the_clients_shape(connected: Any) -> None:
 
 @pytest.mark.parametrize("item", RANKED, ids=named)
 def test_the_vendors_own_library_ranks(connected: Any, item: Item) -> None:
-    here: Served = connected(lambda asked: Said((answer(item),)), "voyage-ai")
+    here: Served = connected(lambda received: MockResponse((answer(item),)), "voyage-ai")
     members = item["request_body"]
 
     got = post(here, "rerank", f"voyage-ai/{members['model']}", **members)
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.path, asked.json()) == ("/v1/rerank", members)
+    [received] = here.vendors["vendor"].received
+    assert (received.path, received.json()) == ("/v1/rerank", members)
     assert got.content == answer(item)
     [row] = here.rows()
     assert row.units == {"documents": len(members["documents"])}
@@ -151,16 +151,16 @@ def test_vectors_pass_through(
     connected: Any, provider: str, model: str, renamed: dict[str, str]
 ) -> None:
     account = {"jina": "jina-ai", "vercel": "vercel-ai-gateway"}.get(provider, provider)
-    here: Served = connected(lambda asked: say(FLOATS), account)
+    here: Served = connected(lambda received: say(FLOATS), account)
 
     got = post(
         here, "embeddings", f"{provider}/{model}", input=["hi"], encoding_format="float", extra=1
     )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.path == "/v1/embeddings"
-    assert asked.headers["authorization"] == "Bearer sk-vendor-0123456789"
-    assert asked.json() == {"model": model, "input": ["hi"], "extra": 1, **renamed}
+    [received] = here.vendors["vendor"].received
+    assert received.path == "/v1/embeddings"
+    assert received.headers["authorization"] == "Bearer sk-vendor-0123456789"
+    assert received.json() == {"model": model, "input": ["hi"], "extra": 1, **renamed}
     assert (got.status_code, got.content) == (200, msgspec.json.encode(FLOATS))
     assert here.rows()[0].input_tokens == 3
 
@@ -170,25 +170,25 @@ def test_vectors_pass_through(
     [("jina-ai", "jina-reranker-v3"), ("siliconflow", "BAAI/bge-reranker-v2-m3")],
 )
 def test_ranking_passes_through(connected: Any, provider: str, model: str) -> None:
-    here: Served = connected(lambda asked: say(RESULTS), provider)
+    here: Served = connected(lambda received: say(RESULTS), provider)
     members = {"query": "hi", "documents": ["a", "b"], "top_n": 2, "return_documents": False}
 
     got = post(here, "rerank", f"{provider}/{model}", **members)
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.path, asked.json()) == ("/v1/rerank", {**members, "model": model})
+    [received] = here.vendors["vendor"].received
+    assert (received.path, received.json()) == ("/v1/rerank", {**members, "model": model})
     assert got.content == msgspec.json.encode(RESULTS)
     assert (here.rows()[0].units, here.rows()[0].input_tokens) == ({"documents": 2}, 21)
 
 
 def test_workers_run_a_model_for_vectors(connected: Any) -> None:
     found = {"result": {"shape": [2, 2], "data": [[1, 2], [3, 4]]}, "success": True}
-    here: Served = connected(lambda asked: say(found), "cloudflare-ai")
+    here: Served = connected(lambda received: say(found), "cloudflare-ai")
 
     got = post(here, "embeddings", "cf/@cf/baai/bge-m3", input=["a", "b"], dimensions=2)
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.path, asked.json()) == ("/run/@cf/baai/bge-m3", {"text": ["a", "b"]})
+    [received] = here.vendors["vendor"].received
+    assert (received.path, received.json()) == ("/run/@cf/baai/bge-m3", {"text": ["a", "b"]})
     assert [row["embedding"] for row in got.json()["data"]] == [[1, 2], [3, 4]]
     assert got.headers["x-gateway-dropped"] == "dimensions"
     assert here.rows()[0].endpoint == "/v1/embeddings"
@@ -205,7 +205,7 @@ def test_workers_run_a_model_for_vectors(connected: Any) -> None:
     ],
 )
 def test_a_vendor_of_chat_talks(connected: Any, provider: str, model: str) -> None:
-    said = {
+    written = {
         "id": "x",
         "object": "chat.completion",
         "created": 1,
@@ -215,23 +215,23 @@ def test_a_vendor_of_chat_talks(connected: Any, provider: str, model: str) -> No
         ],
         "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5},
     }
-    here: Served = connected(lambda asked: say(said), provider)
+    here: Served = connected(lambda received: say(written), provider)
 
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         got = client.chat.completions.create(
             model=f"{provider}/{model}", messages=[{"role": "user", "content": "Hello"}]
         )
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.path, asked.json()["model"]) == ("/v1/chat/completions", model)
+    [received] = here.vendors["vendor"].received
+    assert (received.path, received.json()["model"]) == ("/v1/chat/completions", model)
     assert got.choices[0].message.content == "Hi"
     assert (here.rows()[0].input_tokens, here.rows()[0].output_tokens) == (3, 2)
 
 
 def test_the_same_host_speaks_and_listens(connected: Any) -> None:
-    def say_both(asked: Asked) -> Said:
-        if asked.path == "/v1/audio/speech":
-            return Said((b"ID3",), content_type="audio/mpeg")
+    def say_both(received: ReceivedRequest) -> MockResponse:
+        if received.path == "/v1/audio/speech":
+            return MockResponse((b"ID3",), content_type="audio/mpeg")
         return say({"text": "hello"})
 
     here: Served = connected(say_both, "siliconflow")

@@ -7,8 +7,12 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import msgspec
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served
+
+from gateway_core import ProviderSpec
+from gateway_providers import openai_compatible
+from gateway_providers.services import search_model
 
 FULL = {
     "query": " reefs ",
@@ -207,12 +211,12 @@ SEARCHES = [
 DATED = {"exa", "brave-search", "serper", "tavily", "searchapi", "youcom", "searxng"}
 
 
-def body_of(asked: Asked) -> dict[str, Any]:
+def body_of(received: ReceivedRequest) -> dict[str, Any]:
     """What the vendor was sent: the members of a body, or the query."""
-    if asked.body:
-        decoded: dict[str, Any] = msgspec.json.decode(asked.body)
+    if received.body:
+        decoded: dict[str, Any] = msgspec.json.decode(received.body)
         return decoded
-    return {name: values[0] for name, values in parse_qs(urlsplit(asked.target).query).items()}
+    return {name: values[0] for name, values in parse_qs(urlsplit(received.target).query).items()}
 
 
 def search(here: Served, provider: str, **options: Any) -> httpx2.Response:
@@ -224,14 +228,16 @@ def search(here: Served, provider: str, **options: Any) -> httpx2.Response:
 def test_a_search_is_translated_both_ways(
     connected: Any, provider: str, path: str, sent: Any, lost: str, answer: Any
 ) -> None:
-    here: Served = connected(lambda asked: Said((msgspec.json.encode(answer),)), provider)
+    here: Served = connected(
+        lambda received: MockResponse((msgspec.json.encode(answer),)), provider
+    )
     options = {"provider_options": {"cx": "engine"}} if provider == "google-pse" else {}
 
     got = search(here, f"{provider}/search", **options)
 
-    [asked] = here.vendors["vendor"].asked
-    assert urlsplit(asked.target).path == path
-    assert body_of(asked) == sent
+    [received] = here.vendors["vendor"].received
+    assert urlsplit(received.target).path == path
+    assert body_of(received) == sent
     assert got.status_code == 200
     assert got.headers.get("x-gateway-dropped", "") == lost
     shown = got.json()
@@ -244,7 +250,7 @@ def test_a_search_is_translated_both_ways(
 
 
 def test_the_suffix_and_the_bare_name_mean_the_vendor(connected: Any) -> None:
-    here: Served = connected(lambda asked: Said((b'{"organic":[]}',)), "serper")
+    here: Served = connected(lambda received: MockResponse((b'{"organic":[]}',)), "serper")
 
     answers = [search(here, name) for name in ("serper", "serper-search", "serper/search")]
 
@@ -294,12 +300,14 @@ FETCHES = [
 def test_a_page_is_fetched(
     connected: Any, provider: str, path: str, sent: Any, lost: str, answer: Any
 ) -> None:
-    here: Served = connected(lambda asked: Said((msgspec.json.encode(answer),)), provider)
+    here: Served = connected(
+        lambda received: MockResponse((msgspec.json.encode(answer),)), provider
+    )
 
     got = httpx2.post(f"{here.url}/v1/web/fetch", json={"model": provider, "url": PAGE})
 
-    [asked] = here.vendors["vendor"].asked
-    assert (urlsplit(asked.target).path, body_of(asked)) == (path, sent)
+    [received] = here.vendors["vendor"].received
+    assert (urlsplit(received.target).path, body_of(received)) == (path, sent)
     assert (got.status_code, got.headers.get("x-gateway-dropped", "")) == (200, lost)
     shown = got.json()
     assert shown["content"] == {"format": "markdown", "text": "# Reefs", "length": 7}
@@ -312,8 +320,8 @@ def test_a_page_is_fetched(
 def test_a_setting_names_the_operators_own_crawler(
     connected: Any, accounts: tuple[str, ...]
 ) -> None:
-    page = Said((b'{"success":true,"data":{"markdown":"# Reefs"}}',))
-    here: Served = connected(lambda asked: page, accounts=accounts)
+    page = MockResponse((b'{"success":true,"data":{"markdown":"# Reefs"}}',))
+    here: Served = connected(lambda received: page, accounts=accounts)
     address = f"{here.vendors['vendor'].url}/crawler"
 
     async def work() -> None:
@@ -325,9 +333,9 @@ def test_a_setting_names_the_operators_own_crawler(
     got = httpx2.post(f"{here.url}/v1/web/fetch", json={"model": "firecrawl_custom", "url": PAGE})
 
     assert got.status_code == 200, got.text
-    [asked] = here.vendors["vendor"].asked
+    [received] = here.vendors["vendor"].received
     # The address of a saved account is nearer than the setting.
-    assert asked.path == ("/v1/v2/scrape" if accounts else "/crawler/v2/scrape")
+    assert received.path == ("/v1/v2/scrape" if accounts else "/crawler/v2/scrape")
 
 
 @pytest.mark.parametrize(
@@ -337,32 +345,32 @@ def test_a_setting_names_the_operators_own_crawler(
 def test_a_vendor_that_has_names_of_countries_gets_a_name(
     connected: Any, country: str, sent: str | None, lost: str
 ) -> None:
-    here: Served = connected(lambda asked: Said((b'{"results":[]}',)), "tavily")
+    here: Served = connected(lambda received: MockResponse((b'{"results":[]}',)), "tavily")
 
     got = search(here, "tavily", country=country, language=None, offset=None)
 
-    assert body_of(here.vendors["vendor"].asked[0]).get("country") == sent
+    assert body_of(here.vendors["vendor"].received[0]).get("country") == sent
     assert got.headers.get("x-gateway-dropped", "") == lost
 
 
 def test_the_reader_answers_plain_text(connected: Any) -> None:
-    page = Said((b"# Reefs\n\nAll of it",), content_type="text/plain; charset=utf-8")
-    here: Served = connected(lambda asked: page, "jina-reader")
+    page = MockResponse((b"# Reefs\n\nAll of it",), content_type="text/plain; charset=utf-8")
+    here: Served = connected(lambda received: page, "jina-reader")
 
     got = httpx2.post(
         f"{here.url}/v1/web/fetch",
         json={"model": "jina-reader/fetch", "url": PAGE, "max_characters": 7},
     )
 
-    [asked] = here.vendors["vendor"].asked
-    assert asked.target == "/v1/https%3A%2F%2Fexample.com%2Freefs"
+    [received] = here.vendors["vendor"].received
+    assert received.target == "/v1/https%3A%2F%2Fexample.com%2Freefs"
     assert got.json()["title"] == "Reefs"
     assert got.json()["content"]["text"] == "# Reefs"
 
 
 @pytest.mark.parametrize("provider", ["tavily", "exa", "tinyfish"])
 def test_a_page_without_content_is_a_failure(connected: Any, provider: str) -> None:
-    here: Served = connected(lambda asked: Said((b'{"results":[]}',)), provider)
+    here: Served = connected(lambda received: MockResponse((b'{"results":[]}',)), provider)
 
     got = httpx2.post(f"{here.url}/v1/web/fetch", json={"model": provider, "url": PAGE})
 
@@ -370,13 +378,13 @@ def test_a_page_without_content_is_a_failure(connected: Any, provider: str) -> N
 
 
 def test_a_search_engine_without_its_id_is_refused(connected: Any) -> None:
-    here: Served = connected(lambda asked: Said((b"{}",)), "google-pse")
+    here: Served = connected(lambda received: MockResponse((b"{}",)), "google-pse")
 
     got = search(here, "google-pse")
 
     assert got.status_code == 400
     assert "cx" in got.json()["error"]["message"]
-    assert not here.vendors["vendor"].asked
+    assert not here.vendors["vendor"].received
 
 
 @pytest.mark.parametrize(
@@ -390,15 +398,54 @@ def test_a_search_engine_without_its_id_is_refused(connected: Any) -> None:
 def test_a_decision_passes_through(connected: Any, model: str, path: str) -> None:
     answer = b'{"answers":{"urgent":{"answer":true}},"usage":{"input_tokens":9,"output_tokens":2}}'
     provider = {"oc": "opencode"}.get(model.partition("/")[0], model.partition("/")[0])
-    here: Served = connected(lambda asked: Said((answer,)), provider)
+    here: Served = connected(lambda received: MockResponse((answer,)), provider)
     members = {"state": {"a": [1]}, "questions": {"urgent": {"question": "Now?"}}, "extra": 1}
 
     got = httpx2.post(f"{here.url}/v1/systemone", json={"model": model, **members})
 
-    [asked] = here.vendors["vendor"].asked
-    assert (asked.target, body_of(asked)) == (path, {**members, "model": model.partition("/")[2]})
+    [received] = here.vendors["vendor"].received
+    assert (received.target, body_of(received)) == (
+        path,
+        {**members, "model": model.partition("/")[2]},
+    )
     assert (got.status_code, got.content) == (200, answer)
-    assert ("x-opencode-session" in asked.headers) == (provider != "laya")
+    assert ("x-opencode-session" in received.headers) == (provider != "laya")
     [row] = here.rows()
     assert (row.input_tokens, row.output_tokens) == (9, 2)
     assert (row.cost or 0) == 0
+
+
+def test_a_vendor_without_words_of_its_own_is_asked_plainly(connected: Any) -> None:
+    results = [
+        {"title": "Reef", "url": PAGE, "snippet": "All of it", "more": 1},
+        {"title": "Sea", "url": f"{PAGE}/2", "content": "Some of it"},
+        "odd",
+    ]
+    spec = ProviderSpec(
+        id="plain-search",
+        name="Plain",
+        base_url="https://plain.test/v1",
+        models=(search_model(0.0),),
+    )
+    here: Served = connected(
+        lambda received: MockResponse((msgspec.json.encode({"results": results}),)),
+        "plain-search",
+        specs=lambda vendor: [openai_compatible(spec, services=("search",))],
+    )
+
+    got = search(here, "plain-search/search")
+
+    [received] = here.vendors["vendor"].received
+    assert (received.method, received.target) == ("POST", "/v1/search")
+    assert received.headers["authorization"] == "Bearer sk-vendor-0123456789"
+    assert body_of(received) == {
+        "query": "reefs",
+        "max_results": 3,
+        "search_type": "web",
+    }
+    lost = "country, language, time_range, offset, domain_filter"
+    assert got.headers["x-gateway-dropped"] == lost
+    assert [(row["title"], row["snippet"]) for row in got.json()["results"]] == [
+        ("Reef", "All of it"),
+        ("Sea", "Some of it"),
+    ]

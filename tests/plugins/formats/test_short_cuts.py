@@ -134,9 +134,11 @@ vendors = pytest.mark.parametrize("vendor", WIRES)
 def test_recorded_answers_come_whole(vendor: str, data: st.DataObject) -> None:
     client = data.draw(st.sampled_from([*WIRES]))
     body = data.draw(st.sampled_from(answers(vendor, False)))
-    told = data.draw(spoilt(body) | scratched(body))
+    reported = data.draw(spoilt(body) | scratched(body))
 
-    short, long = both(client, vendor, PLAIN[client], [told], stream=False, model=MODELS[vendor][0])
+    short, long = both(
+        client, vendor, PLAIN[client], [reported], stream=False, model=MODELS[vendor][0]
+    )
 
     assert short == long
 
@@ -146,9 +148,11 @@ def test_recorded_answers_come_whole(vendor: str, data: st.DataObject) -> None:
 @given(st.data())
 def test_made_answers_come_whole(vendor: str, data: st.DataObject) -> None:
     client = data.draw(st.sampled_from([*WIRES]))
-    told = data.draw(st.sampled_from(ANSWERS[vendor]).map(msgspec.json.encode).flatmap(spoilt))
+    reported = data.draw(st.sampled_from(ANSWERS[vendor]).map(msgspec.json.encode).flatmap(spoilt))
 
-    short, long = both(client, vendor, PLAIN[client], [told], stream=False, model=MODELS[vendor][0])
+    short, long = both(
+        client, vendor, PLAIN[client], [reported], stream=False, model=MODELS[vendor][0]
+    )
 
     assert short == long
 
@@ -185,10 +189,10 @@ def test_made_answers_come_in_streams(vendor: str, data: st.DataObject) -> None:
 def test_recorded_questions(client: str, data: st.DataObject) -> None:
     vendor = data.draw(st.sampled_from([*WIRES]))
     body = data.draw(st.sampled_from(questions(client)))
-    asked = data.draw(spoilt(body) | scratched(body))
+    received = data.draw(spoilt(body) | scratched(body))
     model, stream = data.draw(st.sampled_from(MODELS[vendor])), data.draw(st.booleans())
 
-    short, long = both(client, vendor, asked, [], stream=stream, model=model)
+    short, long = both(client, vendor, received, [], stream=stream, model=model)
 
     assert short == long
 
@@ -198,9 +202,9 @@ def test_recorded_questions(client: str, data: st.DataObject) -> None:
 @given(st.data())
 def test_made_questions(client: str, data: st.DataObject) -> None:
     vendor = data.draw(st.sampled_from([*WIRES]))
-    asked = data.draw(QUESTIONS[client])
+    received = data.draw(QUESTIONS[client])
     model, stream = data.draw(st.sampled_from(MODELS[vendor])), data.draw(st.booleans())
 
-    short, long = both(client, vendor, asked, [], stream=stream, model=model)
+    short, long = both(client, vendor, received, [], stream=stream, model=model)
 
     assert short == long

@@ -14,7 +14,7 @@ from gateway_formats import relay
 from gateway_formats.relay import StreamRelay
 
 
-def told(made: StreamRelay, chunks: list[bytes]) -> tuple[object, ...]:
+def reported(made: StreamRelay, chunks: list[bytes]) -> tuple[object, ...]:
     given = [*map(made.feed, chunks), made.close()]
     return b"".join(given), made.characters, made.usage, made.started, made.ended, made.failure
 
@@ -75,11 +75,11 @@ def _cut(whole: bytes, cuts: set[int]) -> list[bytes]:
 def test_chats(frames: list[bytes], cuts: set[int]) -> None:
     chunks = _cut(b"".join(frames), cuts)
 
-    skimmed = told(ChatRelay(ChatWatch(False)), chunks)
+    skimmed = reported(ChatRelay(ChatWatch(False)), chunks)
     watch: Any = Unskimmed(ChatWatch(False))
 
-    assert skimmed == told(_chat(watch), chunks)
-    assert told(ChatRelay(ChatWatch(False)), frames)[1:] == skimmed[1:]
+    assert skimmed == reported(_chat(watch), chunks)
+    assert reported(ChatRelay(ChatWatch(False)), frames)[1:] == skimmed[1:]
 
 
 def _chat(watch: Any) -> ChatRelay:
@@ -122,7 +122,7 @@ def test_messages(frames: list[str], cuts: set[int]) -> None:
     chunks = _cut(START + "".join(frames).encode("utf-8", "surrogatepass"), cuts)
     watch: Any = Unskimmed(Watch(""))
 
-    assert told(StreamRelay(Watch("")), chunks) == told(StreamRelay(watch), chunks)
+    assert reported(StreamRelay(Watch("")), chunks) == reported(StreamRelay(watch), chunks)
 
 
 @pytest.mark.parametrize("count", [3, relay.MOST_TEMPLATES + 20])
@@ -135,6 +135,6 @@ def test_most_frames_are_not_looked_at(count: int) -> None:
             looked.append(data)
             return super().look(event, data)
 
-    told(ChatRelay(Observing(False)), frames)
+    reported(ChatRelay(Observing(False)), frames)
 
     assert len(looked) == 1

@@ -1,4 +1,5 @@
-"""What plugin authors check their plugins with: cases for pytest, and a mock vendor.
+"""What plugin authors check their plugins with: cases for pytest, a mock vendor, and
+a gateway in front of it.
 
 Nothing is imported before it is asked for, because pytest loads this package
 wherever it is installed.
@@ -10,9 +11,11 @@ if TYPE_CHECKING:
     from .extensions import extension_cases
     from .formats import format_cases
     from .providers import Account, ServiceSample, live_provider_cases, provider_cases
+    from .served_gateway import ServedGateway
 
 __all__ = [
     "Account",
+    "ServedGateway",
     "ServiceSample",
     "extension_cases",
     "format_cases",
@@ -22,6 +25,7 @@ __all__ = [
 
 _HOMES = {
     "Account": "providers",
+    "ServedGateway": "served_gateway",
     "ServiceSample": "providers",
     "extension_cases": "extensions",
     "format_cases": "formats",

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway_core.plugins.tiers import Tier
+from gateway_administration.plugins.tiers import Tier
 
 Run = Callable[[Any], Coroutine[Any, Any, None]]
 """Takes the harness of the case's own role."""
@@ -27,6 +27,8 @@ class Case(Struct, frozen=True, kw_only=True):
     """The lowest tier that a plugin which fails this cannot reach."""
     alone: bool = False
     """Whether it opens gateways of its own, and none may be open beside them."""
+    needs_gateway: bool = True
+    """Whether the gateway of the harness has to be open; opening it takes most of the time."""
 
     def failure(self, seen: BaseException) -> str:
         """The message for the author."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gateway_core.cli.plugins_looking import as_json_option, show
+from gateway_cli.plugins_looking import as_json_option, show
 from gateway_core.config.environment import Environment
 from gateway_core.plugins import IMPORT_LIMIT, Found, PluginFolder
 from gateway_core.plugins.guard import LoadGuard, PluginFailed
@@ -19,10 +19,10 @@ from gateway_core.plugins.guard import LoadGuard, PluginFailed
 from .plugin_argument import find_plugin
 
 if TYPE_CHECKING:
-    from gateway_core.plugins.compatibility import Comparison
-
+    from .compatibility import Comparison
     from .results import Results
 
+MOST_BUGS = 30
 LACKING = "Its cases were not run; they need more: "
 
 
@@ -30,10 +30,24 @@ LACKING = "Its cases were not run; they need more: "
 @click.argument("plugin", metavar="NAME|MODULE|PATH")
 @click.option("--against", metavar="VERSION", help="Of the gateway, or its hook protocol.")
 @click.option("--live", is_flag=True, help="Ask the real vendor too, with the key that is set.")
+@click.option(
+    "--bugs",
+    type=click.IntRange(min=0),
+    is_flag=False,
+    flag_value=MOST_BUGS,
+    default=0,
+    metavar="[N]",
+    help=f"Plant N bugs ({MOST_BUGS}) into copies of the plugin, and say how many are found.",
+)
 @as_json_option
 @click.pass_obj
 def check_command(
-    environment: Environment, plugin: str, against: str | None, live: bool, as_json: bool
+    environment: Environment,
+    plugin: str,
+    against: str | None,
+    live: bool,
+    bugs: int,
+    as_json: bool,
 ) -> None:
     """Compare a plugin with the gateway's hooks and run the conformance cases."""
     folder = PluginFolder.of(environment.data_path)
@@ -54,14 +68,43 @@ def check_command(
         for failed in results.failures if results is not None else ():
             click.echo(f"  failed   {failed.message}")
         if results is not None:
-            click.echo(f"{results.passed} of {results.cases} cases pass; tier: {results.tier}.")
+            for expected in results.expected:
+                click.echo(f"  expected {expected.case}: {expected.reason}")
+            click.echo(f"{results.passed} of {results.cases} cases pass; tier: {_tier(results)}.")
+            if results.clients:
+                click.echo(f"Seen with the client formats {', '.join(results.clients)}.")
+    if bugs and results is not None:
+        _hunt(discovered, bugs)
     if not comparison.fits or (results is not None and results.failures):
         sys.exit(1)
 
 
+def _tier(results: "Results") -> str:
+    """The tier with its exceptions."""
+    count = len(results.expected)
+    but = f", but for {count} expected failure{'s' if count > 1 else ''}" if count else ""
+    return f"{results.tier}{but}"
+
+
+def _hunt(discovered: Found, most: int) -> None:
+    """Plant bugs into copies of the plugin, and say which of them are found."""
+    from .bugs.hunt import hunt, source_of
+    from .bugs.mutate import mutations
+
+    plugin = source_of(discovered)
+    bugs = mutations(plugin, most)
+    found = tested = 0
+    for finding in hunt(plugin, bugs, with_tests=True):
+        found += finding.message is not None
+        tested += finding.is_tested
+        if finding.message is None and not finding.is_tested:
+            click.echo(f"  missed   {finding.bug.name}")
+    click.echo(f"{found} of {len(bugs)} bugs are found by the kit, {tested} by the plugin's tests.")
+
+
 def _compared(discovered: Found, against: str | None) -> "Comparison":
-    from gateway_core.plugins.compatibility import compared
-    from gateway_core.plugins.interface import UnknownVersion
+    from .compatibility import compared
+    from .interface import UnknownVersion
 
     try:
         return compared(discovered) if against is None else compared(discovered, against)
@@ -75,9 +118,9 @@ def _checked(discovered: Found, folder: PluginFolder, live: bool) -> "Results | 
     Raises PluginFailed for a plugin that cannot be imported.
     """
     from .dev import log_output
+    from .providers.conformance_options import BadConformanceOptions
     from .results import check, record
     from .results.case_run import NoKey
-    from .results.conformance_options import BadConformanceOptions
     from .results.steps import MissingRequirement
 
     with LoadGuard(IMPORT_LIMIT) as guard:

@@ -1,4 +1,4 @@
-"""The kit's pytest plugin: the option ``--live``, and nothing else."""
+"""The kit's pytest plugin: the option ``--live`` and the fixtures; it loads nothing else."""
 
 from typing import Any
 
@@ -14,3 +14,8 @@ def pytest_addoption(parser: Any) -> None:
         )
     except ValueError:
         return
+
+
+def pytest_configure(config: Any) -> None:
+    """Offer the fixtures, unless they are not wanted or a test suite names them itself."""
+    config.pluginmanager.import_plugin("gateway_kit.pytest_fixtures")

@@ -79,8 +79,16 @@ class _Vendor:
 _client: ClientSide = _Client()
 _vendor: VendorSide = _Vendor()
 
+SWITCH = (True, False)
 CLAUDE = WireFormat(
     id="claude",
+    options={
+        "thinking": ("adaptive", "budget", "none"),
+        "structured_outputs": SWITCH,
+        "system_turns": SWITCH,
+        "hosted_tools": SWITCH,
+        "unsigned_thinking": SWITCH,
+    },
     dialect=DIALECT,
     also_called=("anthropic",),
     endpoints=(

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import Call, Relay, ReplyFailed, Target, Usage
-from gateway_formats.relay import StreamRelay, WholeRelay
+from gateway_formats.relay import HeldRelay, StreamRelay
 
 from ._dialect import NULL, PRESERVE, Unreadable, decode_members, encode
 from ._frames import write_event
@@ -150,11 +150,11 @@ def start_relay(call: Call, target: Target, members: dict[str, Raw]) -> Relay:
     return StreamRelay(Watch(call.model)) if call.stream else MessageRelay(call.model)
 
 
-class MessageRelay(WholeRelay):
+class MessageRelay(HeldRelay):
     """A whole answer, with the model's name as the client wrote it; see ``Watch``."""
 
     def __init__(self, requested_model: str) -> None:
-        super().__init__(self._watch)
+        super().__init__()
         self._requested_model = requested_model
         self._model: object = None
 
@@ -164,7 +164,7 @@ class MessageRelay(WholeRelay):
             return body
         return name_model(body, self._requested_model)
 
-    def _watch(self, body: bytes) -> tuple[Usage | None, int]:
+    def look(self, body: bytes) -> tuple[Usage | None, int]:
         message = decode_message(body)
         self._model = message.model
         return measure(message)

@@ -73,8 +73,13 @@ _CONFIG = {
     "top_k": "topK",
     "top_p": "topP",
 }
+SWITCHES = (
+    *("json_schema", "call_ids", "signature_placeholder"),
+    *("server_tool_invocations", "system_instruction"),
+)
 GEMINI = WireFormat(
     id="gemini",
+    options=dict.fromkeys(SWITCHES, (True, False)),
     dialect=DIALECT,
     endpoints=ENDPOINTS,
     client=_client,

@@ -164,9 +164,25 @@ _MEDIA_NAMES = {
     "document": "input_file",
 }
 
+SWITCH = (True, False)
+OPTIONS: dict[str, tuple[str | bool, ...]] = {
+    "system_role": ("developer", "system"),
+    "hosted_tools": (),
+    "no_thinking": (),
+    **dict.fromkeys(
+        (
+            *("encrypted_reasoning", "plain_reasoning", "penalties", "audio"),
+            "cache_breakpoints",
+        ),
+        SWITCH,
+    ),
+}
+"""What the docstring above describes."""
+
 FORMATS = (
     WireFormat(
         id=DIALECT,
+        options=OPTIONS,
         dialect=DIALECT,
         endpoints=_endpoints(""),
         client=ResponsesClient(),

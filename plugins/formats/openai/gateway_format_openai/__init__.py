@@ -111,8 +111,32 @@ def write_late_error(body: bytes) -> bytes:
     return b"data: %b\n\n" % body
 
 
+SWITCH = (True, False)
+OPTIONS: dict[str, tuple[str | bool, ...]] = {
+    "max_tokens": (*SWITCH, "max_tokens", "max_completion_tokens"),
+    "system_role": ("system", "developer"),
+    "reasoning": (
+        *("effort", "openrouter", "thinking", "thinking+effort", "enable_thinking", "none"),
+    ),
+    "reasoning_content": (
+        *SWITCH,
+        *("reasoning_content", "reasoning", "reasoning_details", "content"),
+    ),
+    "documents": ("file", "file_or_url", "document_url", "file_url", "none"),
+    "web_search": (),
+    **dict.fromkeys(
+        (
+            *("cache_control", "top_k", "min_p", "video", "prompt_cache_key", "custom_tools"),
+            *("allowed_tools", "json_schema", "images_in_tool_results", "short_ids"),
+            "no_stream_usage",
+        ),
+        SWITCH,
+    ),
+}
+"""What the docstring above describes."""
 CHAT = WireFormat(
     id=DIALECT,
+    options=OPTIONS,
     dialect=DIALECT,
     endpoints=(Endpoint(path="/v1/chat/completions", read=read_intake, json_only=True),),
     client=ChatClient(),

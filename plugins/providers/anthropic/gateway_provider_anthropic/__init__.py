@@ -24,6 +24,7 @@ def claude(context: int | None, max_output: int | None, *ids: str) -> Iterator[M
 ANTHROPIC = ProviderSpec(
     id="anthropic",
     name="Anthropic",
+    keys_url="https://platform.claude.com/settings/keys",
     format="claude",
     base_url="https://api.anthropic.com/v1",
     models_url="https://api.anthropic.com/v1/models",

@@ -6,6 +6,7 @@ Prices: https://www.assemblyai.com/pricing
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from gateway_core import (
     Auth,
@@ -50,7 +51,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
         case "completed":
             return {"text": answer["text"] or ""}
         case "queued" | "processing":
-            return Again(path=f"/transcript/{answer['id']}")
+            return Again(path=f"/transcript/{quote(answer['id'], safe='')}")
     raise UpstreamError(str(answer.get("error") or "The transcription failed"), status=502)
 
 
@@ -71,6 +72,7 @@ TRANSCRIPTION = JsonService(
 ASSEMBLYAI = ProviderSpec(
     id="assemblyai",
     name="AssemblyAI",
+    keys_url="https://www.assemblyai.com/dashboard/api-keys",
     alias="aai",
     base_url="https://api.assemblyai.com/v2",
     auth=Auth(header="authorization", scheme="raw"),

@@ -17,7 +17,7 @@ A model's id is the name of a deployment. An account's data may hold:
 ===================  ==========================================================
 """
 
-from gateway_core import Auth, ProviderSpec, hookimpl
+from gateway_core import AccountField, Auth, ProviderSpec, hookimpl
 from gateway_providers.services import completions_service
 
 from .addresses import address
@@ -30,11 +30,33 @@ SERVICES = tuple(
 AZURE_OPENAI = ProviderSpec(
     id="azure-openai",
     name="Azure OpenAI",
+    keys_url="https://ai.azure.com",
     aliases=("azure", "azure-ai"),
     base_url="https://{resource}.openai.azure.com/openai/v1",
     responses_url="https://{resource}.openai.azure.com/openai/v1/responses",
     url_builder=address,
     auth=Auth(header="api-key", scheme="raw"),
+    account_fields=(
+        AccountField(
+            name="azureEndpoint",
+            title="Endpoint",
+            about="Of the resource, as its page of keys shows it.",
+            type="url",
+            needed=True,
+            examples=("https://my-resource.openai.azure.com",),
+        ),
+        AccountField(
+            name="apiVersion",
+            title="API version",
+            about="v1 is the one without dates; a date is the API of that date.",
+            examples=("v1", "preview", "2025-04-01-preview"),
+        ),
+        AccountField(
+            name="deployment",
+            title="Deployment",
+            about="The only model that the account is used for; left out, every deployment is.",
+        ),
+    ),
     environment=("AZURE_OPENAI_API_KEY",),
     environment_data={
         "AZURE_OPENAI_ENDPOINT": "azureEndpoint",

@@ -16,9 +16,9 @@ is listed here. A profile belongs to a part of the world: ``us.`` is used in a
 region of the United States, ``eu.`` in one of Europe.
 """
 
-from gateway_core import Kind, Model, ProviderSpec, WireFormat, hookimpl
+from gateway_core import AccountField, Kind, Model, ProviderSpec, WireFormat, hookimpl
 
-from .addresses import address
+from .addresses import DEFAULT_REGION, address
 from .converse import CONVERSE
 from .executor import SigV4
 from .services import SERVICES
@@ -26,12 +26,32 @@ from .services import SERVICES
 BEDROCK = ProviderSpec(
     id="bedrock",
     name="Amazon Bedrock",
+    keys_url="https://console.aws.amazon.com/bedrock/home#/api-keys",
     alias="bedrock",
     format=CONVERSE.id,
     base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
     hosts=("bedrock-runtime.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com.cn"),
     url_builder=address,
     executor=SigV4(),
+    account_fields=(
+        AccountField(
+            name="region",
+            title="Region",
+            default=DEFAULT_REGION,
+            examples=("us-east-1", "us-west-2", "eu-central-1", "eu-west-1", "ap-northeast-1"),
+        ),
+        AccountField(
+            name="accessKeyId",
+            title="Access key ID",
+            about="With it, requests are signed and the account's key is the secret access key.",
+        ),
+        AccountField(
+            name="secretAccessKey",
+            title="Secret access key",
+            about="Where it is not the account's key.",
+        ),
+        AccountField(name="sessionToken", title="Session token", about="Of temporary access keys."),
+    ),
     environment=("AWS_BEARER_TOKEN_BEDROCK",),
     environment_data={
         "AWS_ACCESS_KEY_ID": "accessKeyId",

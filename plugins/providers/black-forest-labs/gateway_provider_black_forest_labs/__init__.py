@@ -23,6 +23,7 @@ from gateway_providers.services import (
     read_size,
     show_address,
     show_bytes,
+    words_of,
 )
 
 OWN = (
@@ -60,7 +61,8 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
     if answer["status"] == READY:
         return show_address(question, answer["result"]["sample"])
     if answer["status"] in FAILED:
-        raise UpstreamError(f"The upstream made no picture: {answer['status']}")
+        reason = words_of(answer.get("details")) or answer["status"]
+        raise UpstreamError(f"The upstream made no picture: {reason}")
     return Again()
 
 
@@ -71,6 +73,7 @@ def painter(id: str, price: float) -> Model:
 BLACK_FOREST_LABS = ProviderSpec(
     id="black-forest-labs",
     name="Black Forest Labs",
+    keys_url="https://dashboard.bfl.ai",
     aliases=("bfl",),
     base_url="https://api.bfl.ai/v1",
     hosts=("api.*.bfl.ai",),

@@ -58,6 +58,7 @@ def rows(results: Any) -> Iterator[dict[str, Any]]:
 BRAVE = ProviderSpec(
     id="brave-search",
     name="Brave Search",
+    keys_url="https://api-dashboard.search.brave.com/app/keys",
     alias="brave",
     base_url="https://api.search.brave.com/res/v1",
     auth=Auth(header="x-subscription-token", scheme="raw"),

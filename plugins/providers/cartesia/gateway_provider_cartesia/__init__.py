@@ -60,6 +60,7 @@ def duration(question: Question, answer: Any) -> Usage | None:
 CARTESIA = ProviderSpec(
     id="cartesia",
     name="Cartesia",
+    keys_url="https://play.cartesia.ai/keys",
     base_url="https://api.cartesia.ai",
     headers={"cartesia-version": "2024-06-10"},
     auth=Auth(header="x-api-key", scheme="raw"),

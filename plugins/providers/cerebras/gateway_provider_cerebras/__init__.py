@@ -11,6 +11,7 @@ CEREBRAS = openai_compatible(
     ProviderSpec(
         id="cerebras",
         name="Cerebras",
+        keys_url="https://cloud.cerebras.ai",
         base_url="https://api.cerebras.ai/v1",
         environment=("CEREBRAS_API_KEY",),
         models=(

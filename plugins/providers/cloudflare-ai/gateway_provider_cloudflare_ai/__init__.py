@@ -11,6 +11,7 @@ begins, as ``…/ai/v1``; models of other kinds are run beside it, at ``…/ai/r
 from collections.abc import Iterator
 
 from gateway_core import (
+    AccountField,
     Auth,
     Credential,
     Kind,
@@ -48,10 +49,19 @@ def models(kind: Kind, *ids: str) -> Iterator[Model]:
 CLOUDFLARE = ProviderSpec(
     id="cloudflare-ai",
     name="Cloudflare Workers AI",
+    keys_url="https://dash.cloudflare.com/profile/api-tokens",
     aliases=("cf",),
     base_url=API,
     url_builder=address,
     auth=Auth(scheme="bearer"),
+    account_fields=(
+        AccountField(
+            name="accountId",
+            title="Account ID",
+            about="In the address of the vendor's dashboard, and beside its list of domains.",
+            needed=True,
+        ),
+    ),
     environment=("CF_AI_API_TOKEN",),
     environment_data={"CF_ACCOUNT_ID": "accountId"},
     passthrough_models=True,

@@ -21,6 +21,7 @@ SEARCHES = Price(units={"queries": 0.002})
 COHERE = ProviderSpec(
     id="cohere",
     name="Cohere",
+    keys_url="https://dashboard.cohere.com/api-keys",
     alias="cohere",
     format=CHAT.id,
     base_url="https://api.cohere.com/v2",

@@ -101,6 +101,7 @@ def duration(question: Question, answer: Any) -> Usage | None:
 DEEPGRAM = ProviderSpec(
     id="deepgram",
     name="Deepgram",
+    keys_url="https://console.deepgram.com",
     alias="dg",
     base_url="https://api.deepgram.com/v1",
     auth=Auth(header="authorization", prefix="Token"),

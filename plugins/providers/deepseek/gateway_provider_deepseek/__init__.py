@@ -12,6 +12,7 @@ DEEPSEEK = openai_compatible(
     ProviderSpec(
         id="deepseek",
         name="DeepSeek",
+        keys_url="https://platform.deepseek.com/api_keys",
         aliases=("ds",),
         base_url="https://api.deepseek.com",
         other_formats={"claude": "https://api.deepseek.com/anthropic/v1"},

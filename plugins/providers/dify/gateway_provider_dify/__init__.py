@@ -14,6 +14,7 @@ from .chat import CHAT, MODEL
 DIFY = ProviderSpec(
     id="dify",
     name="Dify",
+    keys_url="https://cloud.dify.ai/apps",
     format=CHAT.id,
     base_url="https://api.dify.ai/v1",
     auth=Auth(scheme="bearer"),

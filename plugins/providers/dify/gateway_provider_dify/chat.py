@@ -158,6 +158,11 @@ def _note_losses(conversation: Conversation, losses: Losses) -> None:
         losses.add_extra(turn.extra, within="messages")
         if turn.name is not None:
             losses.add("name")
+        for part in turn.parts:
+            if isinstance(part, Reasoning):
+                losses.add("reasoning")
+            elif isinstance(part, Text) and part.citations:
+                losses.add("citations")
 
 
 CHAT = WireFormat(

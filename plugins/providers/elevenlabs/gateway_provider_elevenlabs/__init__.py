@@ -100,6 +100,7 @@ def duration(question: Question, answer: Any) -> Usage | None:
 ELEVENLABS = ProviderSpec(
     id="elevenlabs",
     name="ElevenLabs",
+    keys_url="https://elevenlabs.io/app/settings/api-keys",
     alias="el",
     base_url="https://api.elevenlabs.io/v1",
     auth=Auth(header="xi-api-key", scheme="raw"),

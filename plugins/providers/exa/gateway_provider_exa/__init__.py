@@ -11,6 +11,7 @@ from gateway_providers.services import (
     JsonService,
     Question,
     fetch_model,
+    page_format,
     present,
     read_search,
     search_model,
@@ -56,8 +57,7 @@ def rows(results: Any) -> Iterator[dict[str, Any]]:
 
 
 def write_fetch(question: Question) -> Mapping[str, Any]:
-    if question.members.get("format") == "html":
-        question.losses.add("format")
+    page_format(question, "markdown", "text")
     return {"ids": [question.members["url"]], "text": True}
 
 
@@ -78,6 +78,7 @@ def read_page(question: Question, answer: Any) -> Mapping[str, Any]:
 EXA = ProviderSpec(
     id="exa",
     name="Exa",
+    keys_url="https://dashboard.exa.ai/api-keys",
     aliases=("exa-search",),
     base_url="https://api.exa.ai",
     auth=Auth(header="x-api-key", scheme="raw"),

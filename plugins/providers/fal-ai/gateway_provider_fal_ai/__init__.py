@@ -60,6 +60,7 @@ def painter(id: str) -> Model:
 FAL = ProviderSpec(
     id="fal-ai",
     name="fal",
+    keys_url="https://fal.ai/dashboard/keys",
     aliases=("fal",),
     base_url="https://fal.run",
     auth=Auth(header="authorization", prefix="Key"),

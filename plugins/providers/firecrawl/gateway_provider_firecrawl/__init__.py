@@ -7,20 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_core import Auth, Kind, ProviderSpec, Service, UpstreamError, hookimpl
-from gateway_providers.services import JsonService, Question, fetch_model
+from gateway_providers.services import JsonService, Question, fetch_model, page_format
 
 SLOW = 30.0
 """Seconds: a browser renders the page."""
 
 
 def write(question: Question) -> Mapping[str, Any]:
-    wanted = question.members.get("format")
-    if wanted == "text":  # There is no plain text; markdown is closest to it.
-        question.losses.add("format")
-    return {
-        "url": question.members["url"],
-        "formats": ["html" if wanted == "html" else "markdown"],
-    }
+    # There is no plain text; markdown is closest to it.
+    wanted = page_format(question, "markdown", "html")
+    return {"url": question.members["url"], "formats": [wanted]}
 
 
 def read(question: Question, answer: Any) -> Mapping[str, Any]:
@@ -45,6 +41,7 @@ def scraping(path: str) -> Service:
 FIRECRAWL = ProviderSpec(
     id="firecrawl",
     name="Firecrawl",
+    keys_url="https://www.firecrawl.dev/app/api-keys",
     base_url="https://api.firecrawl.dev",
     auth=Auth(scheme="bearer"),
     environment=("FIRECRAWL_API_KEY",),

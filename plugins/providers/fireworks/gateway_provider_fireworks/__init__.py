@@ -53,6 +53,7 @@ FIREWORKS = openai_compatible(
     ProviderSpec(
         id="fireworks",
         name="Fireworks AI",
+        keys_url="https://app.fireworks.ai/settings/users/api-keys",
         base_url="https://api.fireworks.ai/inference/v1",
         other_formats={"claude": "https://api.fireworks.ai/inference/v1"},
         environment=("FIREWORKS_API_KEY",),

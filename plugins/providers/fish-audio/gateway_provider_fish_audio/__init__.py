@@ -38,6 +38,7 @@ def write(question: Question) -> Mapping[str, Any]:
 FISH_AUDIO = ProviderSpec(
     id="fish-audio",
     name="Fish Audio",
+    keys_url="https://fish.audio/app/api-keys",
     base_url="https://api.fish.audio/v1",
     environment=("FISH_API_KEY", "FISH_AUDIO_API_KEY"),
     models=(

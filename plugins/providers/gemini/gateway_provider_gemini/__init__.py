@@ -31,6 +31,7 @@ def other(kind: Kind, *ids: str) -> Iterator[Model]:
 GEMINI = ProviderSpec(
     id="gemini",
     name="Google Gemini",
+    keys_url="https://aistudio.google.com/apikey",
     format="gemini",
     base_url="https://generativelanguage.googleapis.com/v1beta",
     models_url="https://generativelanguage.googleapis.com/v1beta/models",

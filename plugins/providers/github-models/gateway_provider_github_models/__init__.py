@@ -12,6 +12,7 @@ GITHUB_MODELS = openai_compatible(
     ProviderSpec(
         id="github-models",
         name="GitHub Models",
+        keys_url="https://github.com/settings/personal-access-tokens",
         base_url="https://models.github.ai/inference",
         models_url="https://models.github.ai/catalog/models",
         headers={"x-github-api-version": "2022-11-28"},

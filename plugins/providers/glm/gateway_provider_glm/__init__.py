@@ -26,6 +26,7 @@ GLM = openai_compatible(
     ProviderSpec(
         id="glm",
         name="Z.ai",
+        keys_url="https://z.ai/manage-apikey/apikey-list",
         alias="zai",
         base_url="https://api.z.ai/api/paas/v4",
         other_formats={"claude": "https://api.z.ai/api/anthropic/v1"},
@@ -66,6 +67,7 @@ CHINA = replace(
     GLM,
     id="glm-cn",
     name="Zhipu AI",
+    keys_url="https://open.bigmodel.cn/usercenter/apikeys",
     alias=None,
     base_url="https://open.bigmodel.cn/api/paas/v4",
     models_url="https://open.bigmodel.cn/api/paas/v4/models",

@@ -8,7 +8,7 @@ The engine's id, ``cx``, is an account's or comes with a call's ``provider_optio
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway_core import Auth, BadRequest, Kind, ProviderSpec, Service, hookimpl
+from gateway_core import AccountField, Auth, BadRequest, Kind, ProviderSpec, Service, hookimpl
 from gateway_providers.services import (
     JsonService,
     Question,
@@ -38,6 +38,8 @@ def write(question: Question) -> Mapping[str, Any]:
             *("country", "language", "time_range", "offset", "domain_filter", "provider_options"),
         ),
     )
+    if search.is_news:
+        question.losses.add("search_type")
     return present(
         key=question.credential.secret,
         cx=engine,
@@ -73,10 +75,18 @@ def rows(results: Any) -> Iterator[dict[str, Any]]:
 GOOGLE_PSE = ProviderSpec(
     id="google-pse",
     name="Google Programmable Search",
+    keys_url="https://console.cloud.google.com/apis/credentials",
     alias="gpse",
     aliases=("google-pse-search",),
     base_url="https://www.googleapis.com/customsearch/v1",
     auth=Auth(type="apikey", scheme="query"),
+    account_fields=(
+        AccountField(
+            name="cx",
+            title="Search engine ID",
+            about="Of the engine that calls search which name none themselves.",
+        ),
+    ),
     environment=("GOOGLE_PSE_API_KEY",),
     environment_data={"GOOGLE_PSE_CX": "cx"},
     models=(search_model(0.005),),

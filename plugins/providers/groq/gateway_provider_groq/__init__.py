@@ -37,6 +37,7 @@ GROQ = openai_compatible(
     ProviderSpec(
         id="groq",
         name="Groq",
+        keys_url="https://console.groq.com/keys",
         base_url="https://api.groq.com/openai/v1",
         environment=("GROQ_API_KEY",),
         passthrough_models=True,

@@ -62,6 +62,7 @@ HUGGINGFACE = openai_compatible(
     ProviderSpec(
         id="huggingface",
         name="Hugging Face",
+        keys_url="https://huggingface.co/settings/tokens",
         aliases=("hf",),
         base_url="https://router.huggingface.co/v1",
         environment=("HF_TOKEN",),

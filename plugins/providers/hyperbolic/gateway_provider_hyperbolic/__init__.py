@@ -37,6 +37,7 @@ HYPERBOLIC = openai_compatible(
     ProviderSpec(
         id="hyperbolic",
         name="Hyperbolic",
+        keys_url="https://app.hyperbolic.ai",
         alias="hyp",
         base_url="https://api.hyperbolic.xyz/v1",
         environment=("HYPERBOLIC_API_KEY",),

@@ -79,6 +79,7 @@ def voice_of(row: Mapping[str, Any]) -> Voice:
 INWORLD = ProviderSpec(
     id="inworld",
     name="Inworld",
+    keys_url="https://platform.inworld.ai",
     base_url="https://api.inworld.ai",
     auth=Auth(header="authorization", prefix="Basic"),
     environment=("INWORLD_API_KEY",),

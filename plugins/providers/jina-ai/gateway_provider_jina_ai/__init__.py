@@ -23,6 +23,7 @@ def models(kind: Kind, *ids: str) -> Iterator[Model]:
 JINA = ProviderSpec(
     id="jina-ai",
     name="Jina AI",
+    keys_url="https://jina.ai/api-dashboard",
     aliases=("jina",),
     base_url="https://api.jina.ai/v1",
     auth=Auth(scheme="bearer"),

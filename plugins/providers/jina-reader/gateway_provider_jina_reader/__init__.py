@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from gateway_core import Auth, Kind, ProviderSpec, Service, hookimpl
-from gateway_providers.services import JsonService, Question, fetch_model
+from gateway_providers.services import JsonService, Question, fetch_model, page_format
 
 SLOW = 30.0
 """Seconds: a browser renders the page."""
@@ -19,8 +19,7 @@ def path(question: Question) -> str:
 
 
 def write(question: Question) -> Mapping[str, Any]:
-    if question.members.get("format") not in (None, "markdown"):
-        question.losses.add("format")
+    page_format(question, "markdown")
     return {}
 
 
@@ -41,6 +40,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
 JINA_READER = ProviderSpec(
     id="jina-reader",
     name="Jina Reader",
+    keys_url="https://jina.ai/api-dashboard",
     base_url="https://r.jina.ai",
     auth=Auth(type="optional", scheme="bearer"),
     models=(fetch_model(0.0),),

@@ -46,6 +46,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
 LINKUP = ProviderSpec(
     id="linkup",
     name="Linkup",
+    keys_url="https://app.linkup.so",
     aliases=("linkup-search",),
     base_url="https://api.linkup.so/v1",
     auth=Auth(scheme="bearer"),

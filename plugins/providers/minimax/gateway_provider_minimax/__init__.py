@@ -43,6 +43,7 @@ def speech(*ids: str) -> Iterator[Model]:
 MINIMAX = ProviderSpec(
     id="minimax",
     name="MiniMax",
+    keys_url="https://platform.minimax.io/user-center/basic-information/interface-key",
     format="claude",
     base_url="https://api.minimax.io/anthropic/v1",
     other_formats={"openai": "https://api.minimax.io/v1"},
@@ -74,6 +75,7 @@ CHINA = replace(
     MINIMAX,
     id="minimax-cn",
     name="MiniMax (China)",
+    keys_url="https://platform.minimaxi.com/user-center/basic-information/interface-key",
     base_url="https://api.minimaxi.com/anthropic/v1",
     other_formats={"openai": "https://api.minimaxi.com/v1"},
     responses_url=None,

@@ -20,6 +20,7 @@ MISTRAL = openai_compatible(
     ProviderSpec(
         id="mistral",
         name="Mistral",
+        keys_url="https://console.mistral.ai/api-keys",
         base_url="https://api.mistral.ai/v1",
         environment=("MISTRAL_API_KEY",),
         models=(

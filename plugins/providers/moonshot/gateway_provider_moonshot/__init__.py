@@ -29,6 +29,7 @@ MOONSHOT = openai_compatible(
     ProviderSpec(
         id="moonshot",
         name="Moonshot AI",
+        keys_url="https://platform.moonshot.ai/console/api-keys",
         aliases=("kimi",),
         base_url="https://api.moonshot.ai/v1",
         responses_url="https://api.moonshot.ai/v1/responses",
@@ -55,6 +56,7 @@ MOONSHOT = openai_compatible(
 PLAN = ProviderSpec(
     id="kimi-coding-apikey",
     name="Kimi coding plan",
+    keys_url="https://www.kimi.com/code/console",
     format="claude",
     base_url="https://api.kimi.com/coding/v1",
     other_formats={"openai": "https://api.kimi.com/coding/v1"},

@@ -75,6 +75,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any] | Again:
 NANOBANANA = ProviderSpec(
     id="nanobanana",
     name="NanoBanana API",
+    keys_url="https://nanobananaapi.ai/api-key",
     aliases=("nb",),
     base_url="https://api.nanobananaapi.ai/api/v1/nanobanana",
     auth=Auth(scheme="bearer"),

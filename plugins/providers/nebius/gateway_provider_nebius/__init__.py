@@ -62,6 +62,7 @@ NEBIUS = openai_compatible(
     ProviderSpec(
         id="nebius",
         name="Nebius",
+        keys_url="https://tokenfactory.nebius.com",
         base_url="https://api.tokenfactory.nebius.com/v1",
         base_urls=("https://api.studio.nebius.ai/v1",),
         environment=("NEBIUS_API_KEY",),

@@ -38,6 +38,7 @@ NVIDIA = openai_compatible(
     ProviderSpec(
         id="nvidia",
         name="NVIDIA NIM",
+        keys_url="https://build.nvidia.com/settings/api-keys",
         base_url="https://integrate.api.nvidia.com/v1",
         environment=("NVIDIA_API_KEY",),
         calls_per_minute=40,

@@ -21,6 +21,7 @@ from .services import SERVICES
 OLLAMA = ProviderSpec(
     id="ollama",
     name="Ollama",
+    keys_url="https://ollama.com/settings/keys",
     aliases=("ollama-local", "ollama-cloud", "ollama-search"),
     format="ollama",
     base_url=LOCAL,

@@ -12,6 +12,7 @@ from gateway_providers.services import (
     Question,
     count_of,
     dimensions_of,
+    page_format,
     present,
     read_search,
     rows_of,
@@ -49,6 +50,8 @@ def embedding_usage(question: Question, answer: Any) -> Usage:
 
 def write_search(question: Question) -> Mapping[str, Any]:
     search = read_search(question, usual=5, most=10, carries=("domain_filter",))
+    if search.is_news:
+        question.losses.add("search_type")
     return {"query": search.with_sites, "max_results": search.limit}
 
 
@@ -57,8 +60,7 @@ def read_results(question: Question, answer: Any) -> Mapping[str, Any]:
 
 
 def write_fetch(question: Question) -> Mapping[str, Any]:
-    if question.members.get("format") == "html":
-        question.losses.add("format")
+    page_format(question, "markdown", "text")
     return {"url": question.members["url"]}
 
 

@@ -20,6 +20,7 @@ OPENAI = openai_compatible(
     ProviderSpec(
         id="openai",
         name="OpenAI",
+        keys_url="https://platform.openai.com/api-keys",
         base_url="https://api.openai.com/v1",
         responses_url="https://api.openai.com/v1/responses",
         other_formats={"openai-responses-compact": "https://api.openai.com/v1"},

@@ -51,6 +51,7 @@ ZEN = openai_compatible(
     ProviderSpec(
         id="opencode-zen",
         name="OpenCode Zen",
+        keys_url="https://opencode.ai/auth",
         base_url=BASE_URL,
         headers=CLIENT,
         environment=("OPENCODE_API_KEY", "OPENCODE_ZEN_API_KEY"),

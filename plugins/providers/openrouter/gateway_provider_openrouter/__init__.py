@@ -23,6 +23,7 @@ OPENROUTER = openai_compatible(
     ProviderSpec(
         id="openrouter",
         name="OpenRouter",
+        keys_url="https://openrouter.ai/settings/keys",
         base_url="https://openrouter.ai/api/v1",
         responses_url="https://openrouter.ai/api/v1/responses",
         other_formats={"claude": "https://openrouter.ai/api/v1"},

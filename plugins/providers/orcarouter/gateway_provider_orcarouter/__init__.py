@@ -20,6 +20,7 @@ ORCAROUTER = openai_compatible(
     ProviderSpec(
         id="orcarouter",
         name="OrcaRouter",
+        keys_url="https://www.orcarouter.ai",
         base_url="https://api.orcarouter.ai/v1",
         environment=("ORCAROUTER_API_KEY",),
         default_context=128_000,

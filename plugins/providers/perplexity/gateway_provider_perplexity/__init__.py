@@ -16,6 +16,7 @@ PERPLEXITY = openai_compatible(
     ProviderSpec(
         id="perplexity",
         name="Perplexity",
+        keys_url="https://www.perplexity.ai/account/api/keys",
         aliases=("pplx", "perplexity-search"),
         base_url="https://api.perplexity.ai",
         environment=("PERPLEXITY_API_KEY",),

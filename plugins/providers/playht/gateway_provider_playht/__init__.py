@@ -10,7 +10,7 @@ reaches what is left of it. The key is ``userId:apiKey``, or the key alone besid
 from collections.abc import Mapping
 from typing import Any
 
-from gateway_core import BadRequest, Kind, Model, ProviderSpec, Service, hookimpl
+from gateway_core import AccountField, BadRequest, Kind, Model, ProviderSpec, Service, hookimpl
 from gateway_providers.services import (
     BytesService,
     Question,
@@ -48,7 +48,15 @@ def write(question: Question) -> Mapping[str, Any]:
 PLAYHT = ProviderSpec(
     id="playht",
     name="PlayHT",
+    keys_url="https://play.ht/studio/api-access",
     base_url="https://api.play.ht/api/v2",
+    account_fields=(
+        AccountField(
+            name="userId",
+            title="User ID",
+            about="Left out where the key is userId:apiKey.",
+        ),
+    ),
     environment=("PLAY_HT_API_KEY",),
     environment_data={"PLAY_HT_USER_ID": "userId"},
     models=(

@@ -40,6 +40,7 @@ QWEN = openai_compatible(
     ProviderSpec(
         id="qwen",
         name="Alibaba Cloud Model Studio",
+        keys_url="https://modelstudio.console.alibabacloud.com",
         aliases=("alibaba", "dashscope"),
         base_url="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         other_formats={"claude": "https://dashscope-intl.aliyuncs.com/apps/anthropic/v1"},
@@ -67,6 +68,7 @@ CHINA = replace(
     QWEN,
     id="alibaba-cn",
     name="Alibaba Cloud Model Studio (China)",
+    keys_url="https://bailian.console.aliyun.com",
     aliases=(),
     base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
     models_url="https://dashscope.aliyuncs.com/compatible-mode/v1/models",

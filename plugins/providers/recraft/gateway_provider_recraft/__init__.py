@@ -18,6 +18,7 @@ def painter(id: str, price: float) -> Model:
 RECRAFT = ProviderSpec(
     id="recraft",
     name="Recraft",
+    keys_url="https://www.recraft.ai/profile/api",
     base_url="https://external.api.recraft.ai/v1",
     auth=Auth(scheme="bearer"),
     environment=("RECRAFT_API_TOKEN",),

@@ -76,6 +76,7 @@ def painter(id: str, price: float | None = None) -> Model:
 RUNWAY = ProviderSpec(
     id="runwayml",
     name="Runway",
+    keys_url="https://dev.runwayml.com",
     aliases=("runway",),
     base_url="https://api.dev.runwayml.com/v1",
     auth=Auth(scheme="bearer"),

@@ -60,6 +60,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
 SEARCHAPI = ProviderSpec(
     id="searchapi",
     name="SearchApi",
+    keys_url="https://www.searchapi.io",
     aliases=("searchapi-search",),
     base_url="https://www.searchapi.io/api/v1",
     auth=Auth(type="apikey", scheme="query"),

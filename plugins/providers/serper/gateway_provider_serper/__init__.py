@@ -49,6 +49,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
 SERPER = ProviderSpec(
     id="serper",
     name="Serper",
+    keys_url="https://serper.dev/api-keys",
     aliases=("serper-search",),
     base_url="https://google.serper.dev",
     auth=Auth(header="x-api-key", scheme="raw"),

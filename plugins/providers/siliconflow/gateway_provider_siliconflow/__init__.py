@@ -59,6 +59,7 @@ SILICONFLOW = openai_compatible(
     ProviderSpec(
         id="siliconflow",
         name="SiliconFlow",
+        keys_url="https://cloud.siliconflow.com/account/ak",
         base_url="https://api.siliconflow.com/v1",
         environment=("SILICONFLOW_API_KEY",),
         passthrough_models=True,

@@ -67,6 +67,7 @@ def painter(id: str, price: float) -> Model:
 STABILITY = ProviderSpec(
     id="stability-ai",
     name="Stability AI",
+    keys_url="https://platform.stability.ai/account/keys",
     aliases=("stability",),
     base_url="https://api.stability.ai",
     auth=Auth(scheme="bearer"),

@@ -12,6 +12,7 @@ from gateway_providers.services import (
     JsonService,
     Question,
     fetch_model,
+    page_format,
     present,
     read_search,
     rows_of,
@@ -56,13 +57,10 @@ def read_results(question: Question, answer: Any) -> Mapping[str, Any]:
 
 
 def write_fetch(question: Question) -> Mapping[str, Any]:
-    wanted = question.members.get("format")
-    if wanted == "html":
-        question.losses.add("format")
     return {
         "urls": [question.members["url"]],
         "extract_depth": "basic",
-        "format": "text" if wanted == "text" else "markdown",
+        "format": page_format(question, "markdown", "text"),
     }
 
 
@@ -77,6 +75,7 @@ def read_page(question: Question, answer: Any) -> Mapping[str, Any]:
 TAVILY = ProviderSpec(
     id="tavily",
     name="Tavily",
+    keys_url="https://app.tavily.com",
     aliases=("tavily-search",),
     base_url="https://api.tavily.com",
     auth=Auth(scheme="bearer"),

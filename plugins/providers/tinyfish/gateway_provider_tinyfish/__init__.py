@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_core import Auth, Kind, ProviderSpec, Service, UpstreamError, hookimpl
-from gateway_providers.services import JsonService, Question, fetch_model
+from gateway_providers.services import JsonService, Question, fetch_model, page_format
 
 
 def write(question: Question) -> Mapping[str, Any]:
-    wanted = question.members.get("format")
-    if wanted == "text":
-        question.losses.add("format")
     return {
         "urls": [question.members["url"]],
-        "format": "html" if wanted == "html" else "markdown",
+        "format": page_format(question, "markdown", "html"),
         "ttl": 0,
     }
 
@@ -39,6 +36,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
 TINYFISH = ProviderSpec(
     id="tinyfish",
     name="TinyFish",
+    keys_url="https://agent.tinyfish.ai/api-keys",
     base_url="https://api.fetch.tinyfish.ai",
     auth=Auth(header="x-api-key", scheme="raw"),
     environment=("TINYFISH_API_KEY",),

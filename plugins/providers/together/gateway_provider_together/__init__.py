@@ -13,6 +13,7 @@ TOGETHER = openai_compatible(
     ProviderSpec(
         id="together",
         name="Together AI",
+        keys_url="https://api.together.ai/settings/api-keys",
         base_url="https://api.together.xyz/v1",
         environment=("TOGETHER_API_KEY",),
         passthrough_models=True,

@@ -21,6 +21,7 @@ VERCEL = openai_compatible(
     ProviderSpec(
         id="vercel-ai-gateway",
         name="Vercel AI Gateway",
+        keys_url="https://vercel.com/dashboard",
         aliases=("vercel",),
         base_url="https://ai-gateway.vercel.sh/v1",
         environment=("AI_GATEWAY_API_KEY",),

@@ -15,10 +15,10 @@ itself.
 
 from collections.abc import Iterator
 
-from gateway_core import Auth, Kind, Model, ProviderSpec, Service, hookimpl
+from gateway_core import AccountField, Auth, Kind, Model, ProviderSpec, Service, hookimpl
 from gateway_providers.services import GENERATIVE
 
-from .addresses import address
+from .addresses import GLOBAL, address
 from .embeddings import EMBEDDING
 from .executor import VertexExecutor
 
@@ -33,6 +33,7 @@ def gemini(*ids: str) -> Iterator[Model]:
 VERTEX = ProviderSpec(
     id="vertex",
     name="Google Vertex AI",
+    keys_url="https://console.cloud.google.com/apis/credentials",
     aliases=("vx",),
     format="gemini",
     base_url="https://aiplatform.googleapis.com/v1/publishers/google",
@@ -43,6 +44,25 @@ VERTEX = ProviderSpec(
     url_builder=address,
     executor=VertexExecutor(),
     auth=Auth(header="Authorization", scheme="bearer"),
+    account_fields=(
+        AccountField(
+            name="project",
+            title="Project",
+            about="Left out, it is that of the service account; API keys need none.",
+        ),
+        AccountField(
+            name="location",
+            title="Location",
+            default=GLOBAL,
+            examples=("global", "us", "eu", "us-central1", "europe-west4"),
+        ),
+        AccountField(
+            name="serviceAccount",
+            title="Service account",
+            about="The JSON of its key file, where it is not the account's key.",
+            type="document",
+        ),
+    ),
     environment=("GOOGLE_VERTEX_API_KEY", "VERTEXAI_CREDENTIALS"),
     environment_data={
         "GOOGLE_VERTEX_PROJECT": "project",

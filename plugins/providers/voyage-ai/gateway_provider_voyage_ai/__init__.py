@@ -46,6 +46,7 @@ def read(question: Question, answer: Any) -> Mapping[str, Any]:
 VOYAGE = ProviderSpec(
     id="voyage-ai",
     name="Voyage AI",
+    keys_url="https://dashboard.voyageai.com/organization/api-keys",
     aliases=("voyage",),
     base_url="https://api.voyageai.com/v1",
     auth=Auth(scheme="bearer"),

@@ -33,6 +33,7 @@ XAI = openai_compatible(
     ProviderSpec(
         id="xai",
         name="xAI",
+        keys_url="https://console.x.ai",
         base_url="https://api.x.ai/v1",
         responses_url="https://api.x.ai/v1/responses",
         environment=("XAI_API_KEY",),

@@ -57,6 +57,7 @@ def rows(results: Any) -> Iterator[dict[str, Any]]:
 YOUCOM = ProviderSpec(
     id="youcom",
     name="You.com",
+    keys_url="https://you.com/platform",
     aliases=("youcom-search",),
     base_url="https://ydc-index.io/v1",
     auth=Auth(header="x-api-key", scheme="raw"),

@@ -6,6 +6,9 @@ open ──stop──▶ draining: no new connection, idle ones closed, new requ
                   ▼
                cancelled: what still runs is cancelled, then all is closed
 ```
+
+Before that a server may be retired: another process accepts on its socket, and what comes on open
+connections is answered, the last time with ``Connection: close``.
 """
 
 import asyncio
@@ -24,6 +27,8 @@ Message = MutableMapping[str, Any]
 CreateProtocol = Callable[[], asyncio.BaseProtocol]
 """Creates the protocol of a new HTTP/1.1 connection."""
 TICK = 1.0
+LOOK_EVERY = 0.1
+"""Seconds between two looks whether a retired server has connections."""
 BACKLOG = 2048
 """Connections that the system keeps until they are accepted."""
 MIN_BODY_PROGRESS = 1024
@@ -63,6 +68,8 @@ class ConnectionManager:
         self.now = 0.0
         """The loop's time at the last tick: precise enough for limits of seconds."""
         self.closing = False
+        self.is_retired = False
+        """Each connection is closed after a response that says so."""
         self.connections: set[ServedConnection] = set()
         self.tasks: set[asyncio.Task[Any]] = set()
         """The requests that run."""
@@ -73,6 +80,8 @@ class ConnectionManager:
         self._before_cancel = before_cancel
         self._draining: asyncio.Timeout | None = None
         self._is_short = False
+        self._listening: Listening | None = None
+        """While connections are accepted."""
 
     @property
     def is_full(self) -> bool:
@@ -82,15 +91,32 @@ class ConnectionManager:
         self, listening: Listening, wait_for_stop: Callable[[], Awaitable[object]]
     ) -> None:
         """Keep the time of connections until a stop is requested, then close them in order."""
+        self._listening = listening
         self.tick()
         ticking = asyncio.create_task(self._keep_time())
         try:
             await wait_for_stop()
         finally:
-            listening.close()
+            self._stop_accepting()
             await self._drain()
             ticking.cancel()
             await asyncio.wait((ticking,))
+
+    async def retire(self) -> None:
+        """Accept no more, and wait until every connection has ended."""
+        self.is_retired = True
+        self._stop_accepting()
+        # What was accepted in this iteration of the loop joins the connections in a later one, so
+        # the first look is not at once.
+        is_used = True
+        while is_used:
+            await asyncio.sleep(LOOK_EVERY)
+            is_used = bool(self.connections or self.tasks)
+
+    def _stop_accepting(self) -> None:
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
 
     def shorten_drain(self) -> None:
         """Give running requests only a moment more."""

@@ -44,6 +44,9 @@ class FastServer:
             server = await loop.create_server(create_http1, sock=listener, backlog=BACKLOG)
             await manager.serve(server, wait_for_stop)
 
+    async def retire(self) -> None:
+        await self.manager.retire()
+
     def shorten_drain(self) -> None:
         self.manager.shorten_drain()
 

@@ -2,12 +2,13 @@ from collections.abc import Callable
 
 import pytest
 
+from gateway_administration.stores.keys import KeyChange, KeyEditor
+from gateway_administration.stores.nodes import NewNode, NodeEditor
 from gateway_core.storage.database import Database
 from gateway_core.storage.stores.connection import NewConnection
 from gateway_core.storage.stores.connections import ConnectionStore
 from gateway_core.storage.stores.key_scope import ScopeWouldBroaden, release
-from gateway_core.storage.stores.keys import GROUP, ApiKey, KeyChange, KeyStore
-from gateway_core.storage.stores.nodes import NewNode, NodeStore
+from gateway_core.storage.stores.keys import GROUP, ApiKey
 from gateway_core.storage.stores.versions import read_versions
 from gateway_core.storage.vault import Vault
 
@@ -15,8 +16,8 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def keys(database: Database, vault: Vault, new_id: Callable[[], str]) -> KeyStore:
-    return KeyStore(database, vault, new_id=new_id)
+def keys(database: Database, vault: Vault, new_id: Callable[[], str]) -> KeyEditor:
+    return KeyEditor(database, vault, new_id=new_id)
 
 
 @pytest.fixture
@@ -29,16 +30,16 @@ async def accounts(database: Database, vault: Vault) -> ConnectionStore:
     return store
 
 
-async def bound(keys: KeyStore, name: str, *ids: str) -> ApiKey:
+async def bound(keys: KeyEditor, name: str, *ids: str) -> ApiKey:
     change = KeyChange(name=name, provider_connection_ids=ids)
     return await keys.create(f"sk-{name}", name, "m", change)
 
 
-async def scopes(keys: KeyStore) -> dict[str, tuple[str, ...]]:
+async def scopes(keys: KeyEditor) -> dict[str, tuple[str, ...]]:
     return {key.name: key.provider_connection_ids for key in await keys.list()}
 
 
-async def test_the_last_account_of_a_key_stays(keys: KeyStore, accounts: ConnectionStore) -> None:
+async def test_the_last_account_of_a_key_stays(keys: KeyEditor, accounts: ConnectionStore) -> None:
     await bound(keys, "wide", "a", "b")
     await bound(keys, "narrow", "a")
 
@@ -53,7 +54,7 @@ async def test_the_last_account_of_a_key_stays(keys: KeyStore, accounts: Connect
 
 
 async def test_one_of_several_accounts_leaves_the_scope(
-    keys: KeyStore, accounts: ConnectionStore
+    keys: KeyEditor, accounts: ConnectionStore
 ) -> None:
     key = await bound(keys, "wide", "a", "b")
     other = await bound(keys, "other", "c")
@@ -61,12 +62,12 @@ async def test_one_of_several_accounts_leaves_the_scope(
     await accounts.delete("a")
 
     assert await scopes(keys) == {"wide": ("b",), "other": ("c",)}
-    told = await keys.changed_since(other.version)
-    assert [(one.id, one.provider_connection_ids) for one in told] == [(key.id, ("b",))]
+    reported = await keys.changed_since(other.version)
+    assert [(one.id, one.provider_connection_ids) for one in reported] == [(key.id, ("b",))]
 
 
 async def test_an_account_that_no_key_names_changes_no_key(
-    keys: KeyStore, accounts: ConnectionStore, database: Database
+    keys: KeyEditor, accounts: ConnectionStore, database: Database
 ) -> None:
     await bound(keys, "free")
     await bound(keys, "other", "c")
@@ -79,7 +80,7 @@ async def test_an_account_that_no_key_names_changes_no_key(
 
 
 async def test_accounts_that_go_together_count_together(
-    keys: KeyStore, accounts: ConnectionStore, database: Database
+    keys: KeyEditor, accounts: ConnectionStore, database: Database
 ) -> None:
     await bound(keys, "wide", "a", "b")
 
@@ -94,9 +95,9 @@ async def test_accounts_that_go_together_count_together(
 
 
 async def test_a_node_goes_only_when_no_key_is_bound_to_its_accounts_alone(
-    keys: KeyStore, accounts: ConnectionStore, database: Database, vault: Vault
+    keys: KeyEditor, accounts: ConnectionStore, database: Database, vault: Vault
 ) -> None:
-    nodes = NodeStore(database)
+    nodes = NodeEditor(database)
     node = await nodes.create(NewNode(name="Mine", prefix="mine"))
     names = iter(("n1", "n2"))
     own = ConnectionStore(database, vault, new_id=lambda: next(names))

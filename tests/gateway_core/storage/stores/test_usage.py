@@ -3,7 +3,13 @@ from typing import Any
 import pytest
 
 from gateway_core.storage.database import Database
-from gateway_core.storage.stores.usage import UsageFilter, UsageRecord, UsageRow, UsageStore
+from gateway_core.storage.stores.usage import (
+    FailedAttempt,
+    UsageFilter,
+    UsageRecord,
+    UsageRow,
+    UsageStore,
+)
 from gateway_core.storage.stores.versions import read_versions
 
 pytestmark = pytest.mark.anyio
@@ -38,6 +44,11 @@ FULL = UsageRecord(
     error="Upstream broke off",
     dropped=("top_k", "seed"),
     units={"images": 2.0},
+    failures=(
+        FailedAttempt("acme", "m-0", 120, 429, "c-0", "rate_limit_exceeded", "slow down"),
+        FailedAttempt("other", "m-1", 900, 504),
+    ),
+    notes=("a plugin: flagged",),
 )
 
 
@@ -118,3 +129,24 @@ async def test_other_processes_can_see_that_usage_came(
     await store.insert_many([record(1), record(2)])
 
     assert await read_versions(database) == {"usage": 2}
+
+
+@pytest.mark.parametrize(
+    "text", ['"quoted"', "back\\slash \\u0000", "two\nlines\tapart", "\u6587\U0001f600", "{$1} ?"]
+)
+async def test_a_text_of_a_client_comes_back_as_it_is(store: UsageStore, text: str) -> None:
+    await store.insert_many([record(1, error=text), record(2, model_sent=text, units={text: 1.5})])
+
+    second, first = (await store.page()).rows
+
+    assert (first.error, second.model_sent, second.units) == (text, text, {text: 1.5})
+    assert (first.id, second.id) == (1, 2)
+
+
+async def test_a_text_that_an_engine_cannot_store_keeps_no_row_out(store: UsageStore) -> None:
+    await store.insert_many([record(1, error="a\0b"), record(2, error="\\u0000")])
+
+    second, first = (await store.page()).rows
+
+    assert first.error in ("a\0b", "a\N{REPLACEMENT CHARACTER}b")
+    assert second.error == "\\u0000"

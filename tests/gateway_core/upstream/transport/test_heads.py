@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway_core import Lasting
 from gateway_core.upstream.transport.failures import MalformedRequest
-from gateway_core.upstream.transport.heads import OWN, Lasting, write_head
+from gateway_core.upstream.transport.heads import OWN, write_head
 from gateway_core.upstream.transport.urls import parse
 
 LINE = parse("http://a.test/x").line

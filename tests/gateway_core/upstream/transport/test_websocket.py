@@ -10,9 +10,12 @@ from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as serve_sockets
 
 from gateway_core.contracts.errors import TransportError, UpstreamError
-from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.contracts.exchange import SocketClosed, UpstreamRequest
 from gateway_core.upstream.transport import AddressForbidden, AddressPolicy, websocket
-from gateway_core.upstream.transport.websocket import GUID, MESSAGE, Closed
+from gateway_core.upstream.transport.websocket import GUID, MESSAGE
+
+CLOSE, MASK = 8, 4
+"""An opcode, and the bytes of a mask."""
 
 
 def request(url, **headers):
@@ -64,6 +67,15 @@ async def shake_hands(peer, **fields):
     return head
 
 
+async def parted(peer):
+    """Wait for the client's close frame; the vendor closes the connection then."""
+    opcode = None
+    while opcode != CLOSE:
+        first, size = await peer.reader.readexactly(2)
+        await peer.reader.readexactly(MASK + (size & 0x7F))  # control frames are short
+        opcode = first & 0x0F
+
+
 def frame(opcode, payload, *, fin=True):
     first = (0x80 if fin else 0) | opcode
     size = len(payload)
@@ -107,6 +119,53 @@ def test_sockets_go_through_proxies_and_over_tls(
             await socket.close()
 
             assert middle.accepted == 1
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("vendor_tls", [False, True], ids=["ws", "wss"])
+def test_sockets_go_through_a_proxy_that_speaks_tls_itself(
+    run, serve, http_proxy, certified, trusting, open_network, vendor_tls
+):
+    async def scenario():
+        async with (
+            Sockets(tls=certified("a.test") if vendor_tls else None) as vendor,
+            serve(http_proxy, certified("127.0.0.1")) as middle,
+            open_network(tls=trusting) as network,
+        ):
+            way = f"https://us%20er:secret@127.0.0.1:{middle.port}"
+            socket = await network.connect(request(vendor.url(host="a.test")), way)
+            for message in ("hi", "x" * MESSAGE, b"\x00" * MESSAGE):
+                async with asyncio.TaskGroup() as both:
+                    both.create_task(socket.send(message))
+                    received = both.create_task(socket.receive())
+                assert received.result() == message
+            await socket.close()
+
+            (head,) = http_proxy.seen
+            assert head.startswith(b"CONNECT a.test:" if vendor_tls else b"GET http://a.test:")
+            assert b"proxy-authorization: basic dXMgZXI6c2VjcmV0" in head.replace(
+                b"Proxy-Authorization: Basic", b"proxy-authorization: basic"
+            )
+
+    run(scenario)
+
+
+def test_a_proxy_whose_certificate_nobody_vouches_for_is_not_used(
+    run, serve, http_proxy, certified, trusting, open_network
+):
+    async def scenario():
+        async with (
+            Sockets() as vendor,
+            serve(http_proxy, certified("elsewhere.test")) as middle,
+            open_network(tls=trusting) as network,
+        ):
+            with pytest.raises(TransportError) as caught:
+                await network.connect(
+                    request(vendor.url(host="a.test")), f"https://127.0.0.1:{middle.port}"
+                )
+            assert not caught.value.sent
+            assert not vendor.requests
 
     run(scenario)
 
@@ -183,7 +242,7 @@ def test_pieces_of_a_message_become_one(run, serve, open_network):
         snow = "☃".encode()
         await peer.say(frame(1, b"a" + snow[:1], fin=False))
         await peer.say(frame(9, b"ping"), frame(0, snow[1:], fin=False), frame(0, b"z"))
-        await peer.gone()
+        await parted(peer)
 
     async def scenario():
         async with serve(handler) as vendor, open_network() as network:
@@ -225,7 +284,7 @@ def test_a_vendor_that_gives_no_sign_of_life_is_gone(run, serve, open_network, m
     async def scenario():
         async with serve(mute) as vendor, open_network() as network:
             socket = await network.connect(request(vendor.url()))
-            assert await socket.receive() == Closed(1006, "The provider is gone")
+            assert await socket.receive() == SocketClosed(1006, "The provider is gone")
             await socket.close()
 
     run(scenario)
@@ -245,7 +304,7 @@ def test_a_vendor_that_vanishes_is_noticed(run, serve, open_network, way):
             assert await socket.receive() == "last"
             await socket.send("go")
             closed = await socket.receive()
-            assert isinstance(closed, Closed)
+            assert isinstance(closed, SocketClosed)
             assert closed.code == 1006
             assert await socket.send("late")
             await socket.close()
@@ -263,7 +322,7 @@ def test_the_vendors_close_frame_is_read_and_answered(run, open_network):
     async def scenario():
         async with Sockets(leave) as vendor, open_network() as network:
             socket = await network.connect(request(vendor.url()))
-            assert await socket.receive() == Closed(4321, "enough")
+            assert await socket.receive() == SocketClosed(4321, "enough")
             await socket.close()
 
     run(scenario)
@@ -282,7 +341,7 @@ def test_a_close_frame_reaches_the_vendor(run, open_network):
             socket = await network.connect(request(vendor.url()))
             await socket.close(1001, "bye")
             await socket.close()
-            assert await socket.receive() == Closed(1001, "bye")
+            assert await socket.receive() == SocketClosed(1001, "bye")
 
     run(scenario)
     assert codes[-1] == (1001, "bye")
@@ -301,13 +360,13 @@ def test_a_message_that_is_too_long_closes_the_socket(run, serve, open_network, 
     async def handler(peer):
         await shake_hands(peer)
         await peer.say(*parts)
-        await peer.gone()
+        await parted(peer)
 
     async def scenario():
         async with serve(handler) as vendor, open_network() as network:
             socket = await network.connect(request(vendor.url()))
             closed = await socket.receive()
-            assert isinstance(closed, Closed)
+            assert isinstance(closed, SocketClosed)
             assert closed.code == 1013
 
     run(scenario)
@@ -322,13 +381,30 @@ def test_a_vendor_that_breaks_the_protocol_is_left(run, serve, open_network, dat
     async def handler(peer):
         await shake_hands(peer)
         await peer.say(data)
-        await peer.gone()
+        await parted(peer)
 
     async def scenario():
         async with serve(handler) as vendor, open_network() as network:
             socket = await network.connect(request(vendor.url()))
             closed = await socket.receive()
-            assert isinstance(closed, Closed)
+            assert isinstance(closed, SocketClosed)
+            assert (closed.code, closed.reason) == (1006, "The provider broke the protocol")
+
+    run(scenario)
+
+
+def test_a_vendor_that_answers_no_close_frame_is_left(run, serve, open_network, monkeypatch):
+    monkeypatch.setattr(websocket, "FAREWELL", 0.05)
+
+    async def rude(peer):
+        await shake_hands(peer)
+        await peer.say(frame(3, b"?"))
+        await peer.gone()
+
+    async def scenario():
+        async with serve(rude) as vendor, open_network() as network:
+            socket = await network.connect(request(vendor.url()))
+            closed = await socket.receive()
             assert (closed.code, closed.reason) == (1006, "The provider broke the protocol")
 
     run(scenario)
@@ -383,7 +459,7 @@ def test_a_network_that_closes_ends_its_sockets(run, serve, open_network):
                 receiving = asyncio.create_task(socket.receive())
                 await asyncio.sleep(0)
             closed = await receiving
-            assert isinstance(closed, Closed)
+            assert isinstance(closed, SocketClosed)
             await socket.close()
 
     run(scenario)

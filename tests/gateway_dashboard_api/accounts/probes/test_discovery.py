@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from admin_gateway import KEY, AdminGateway, refused
 from corpus import Item, answer, items, named
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 
 from gateway_dashboard_api.accounts.probes import discovery
 from gateway_dashboard_api.accounts.probes.model_list import NotAList, read_page
@@ -94,9 +94,9 @@ async def test_the_list_is_asked_with_the_accounts_key(admin: AdminGateway) -> N
         "connectionId": row["id"],
         "models": [{"id": "large", "name": "large"}, {"id": "new", "name": "new"}],
     }
-    assert [(a.method, a.target) for a in admin.vendor.asked] == [("GET", "/v1/models")]
-    assert admin.vendor.asked[0].headers["authorization"] == f"Bearer {KEY}"
-    assert "content-type" not in admin.vendor.asked[0].headers
+    assert [(a.method, a.target) for a in admin.vendor.received] == [("GET", "/v1/models")]
+    assert admin.vendor.received[0].headers["authorization"] == f"Bearer {KEY}"
+    assert "content-type" not in admin.vendor.received[0].headers
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ async def test_an_account_with_its_own_address_is_asked_there(
 
     await admin.call("GET", f"/api/providers/{row['id']}/models")
 
-    assert admin.vendor.asked == []
-    assert admin.other.asked[0].target == target
+    assert admin.vendor.received == []
+    assert admin.other.received[0].target == target
 
 
 async def test_a_list_that_is_kept_apart_is_asked_there(admin: AdminGateway) -> None:
@@ -125,7 +125,7 @@ async def test_a_list_that_is_kept_apart_is_asked_there(admin: AdminGateway) -> 
 
     await admin.call("GET", f"/api/providers/{row['id']}/models")
 
-    assert [asked.target for asked in admin.vendor.asked] == ["/catalog/models?all=1"]
+    assert [received.target for received in admin.vendor.received] == ["/catalog/models?all=1"]
 
 
 @pytest.mark.parametrize(
@@ -158,24 +158,24 @@ async def test_a_list_that_is_kept_apart_is_asked_there(admin: AdminGateway) -> 
 async def test_all_pages_are_read(
     admin: AdminGateway, pages: dict[str, bytes], targets: list[str]
 ) -> None:
-    admin.vendor.script = lambda asked: Said((pages[asked.target],))
+    admin.vendor.script = lambda received: MockResponse((pages[received.target],))
     row = await admin.connect()
 
     answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert [model["id"] for model in answer["models"]] == ["a", "b"]
-    assert [asked.target for asked in admin.vendor.asked] == targets
+    assert [received.target for received in admin.vendor.received] == targets
 
 
 async def test_a_vendor_that_gives_the_same_page_for_ever_is_left(admin: AdminGateway) -> None:
     body = b'{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}'
-    admin.vendor.script = lambda asked: Said((body,))
+    admin.vendor.script = lambda received: MockResponse((body,))
     row = await admin.connect()
 
     answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert [model["id"] for model in answer["models"]] == ["a"]
-    assert len(admin.vendor.asked) == 2
+    assert len(admin.vendor.received) == 2
 
 
 async def test_a_list_without_end_is_cut(
@@ -183,10 +183,10 @@ async def test_a_list_without_end_is_cut(
 ) -> None:
     monkeypatch.setattr(discovery, "MOST_PAGES", 5)
 
-    def endless(asked: Asked) -> Said:
-        number = len(admin.vendor.asked)
+    def endless(received: ReceivedRequest) -> MockResponse:
+        number = len(admin.vendor.received)
         row = {"data": [{"id": str(number)}], "next_page_token": str(number)}
-        return Said((msgspec.json.encode(row),))
+        return MockResponse((msgspec.json.encode(row),))
 
     admin.vendor.script = endless
     row = await admin.connect()
@@ -197,18 +197,18 @@ async def test_a_list_without_end_is_cut(
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("written", "error"),
     [
         (refused(401, "No such key: Bearer " + KEY), "The provider answered 401: No such key"),
         (refused(500, "Oops"), "The provider answered 500: Oops"),
-        (Said((b"<html>",)), "The provider's list of models is not JSON"),
-        (Said((b'{"ok":true}',)), "The provider's answer is not a list of models"),
+        (MockResponse((b"<html>",)), "The provider's list of models is not JSON"),
+        (MockResponse((b'{"ok":true}',)), "The provider's answer is not a list of models"),
     ],
 )
 async def test_a_refusal_is_told_as_the_vendors(
-    admin: AdminGateway, said: Said, error: str
+    admin: AdminGateway, written: MockResponse, error: str
 ) -> None:
-    admin.vendor.said["/models"] = said
+    admin.vendor.written["/models"] = written
     row = await admin.connect()
 
     answer = await admin.call("GET", f"/api/providers/{row['id']}/models", status=502)
@@ -220,7 +220,7 @@ async def test_a_vendor_that_is_too_slow_is_given_up(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discovery, "LIMIT", 0.05)
-    admin.vendor.said["/models"] = Said((b"[]",), delay=5)
+    admin.vendor.written["/models"] = MockResponse((b"[]",), delay=5)
     row = await admin.connect()
 
     await admin.call("GET", f"/api/providers/{row['id']}/models", status=504)
@@ -243,7 +243,7 @@ async def test_a_local_servers_list_is_where_it_keeps_it(admin: AdminGateway) ->
         "baseUrl": admin.vendor.url,
     }
     made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
-    admin.vendor.said["/api/tags"] = Said((b'{"models":[{"name":"llama3:8b"}]}',))
+    admin.vendor.written["/api/tags"] = MockResponse((b'{"models":[{"name":"llama3:8b"}]}',))
     row = await admin.connect(made["id"], apiKey="")
 
     answer = await admin.call("GET", f"/api/providers/{row['id']}/models")

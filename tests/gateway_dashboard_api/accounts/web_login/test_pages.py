@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from admin_gateway import AdminGateway, opened
 from caller_kinds import SECRET
-from fake_vendor import FakeVendor, Said
+from fake_vendor import FakeVendor, MockResponse
 from snapshots import Clock
 from web_logins import ORIGIN, browser
 
@@ -40,7 +40,7 @@ class Fetching:
 
 @pytest.fixture
 async def vendor() -> AsyncIterator[FakeVendor]:
-    here = FakeVendor(lambda _: Said())
+    here = FakeVendor(lambda _: MockResponse())
     await here.open()
     yield here
     await here.aclose()
@@ -73,4 +73,4 @@ async def test_a_page_reaches_no_address_that_is_not_public(
         answer = await popup.get("/__web_login/pages/")
 
     assert answer.status_code >= 400
-    assert vendor.asked == []
+    assert vendor.received == []

@@ -133,9 +133,9 @@ async def test_a_login_that_has_not_come_to_its_end_saves_nothing(
 ) -> None:
     login = await entered(admin, popup)
 
-    told = await admin.call("POST", f"{PATH}/finish", {"id": login["id"]}, status=409)
+    reported = await admin.call("POST", f"{PATH}/finish", {"id": login["id"]}, status=409)
 
-    assert told["code"] == "web_login_pending"
+    assert reported["code"] == "web_login_pending"
     assert (await admin.call("GET", "/api/providers"))["connections"] == []
 
 
@@ -232,7 +232,7 @@ async def test_nobody_gets_a_page_without_the_cookie_of_that_login(
     elsewhere = await popup.get("/__web_login/acme/")
 
     assert {plain.status_code, forged.status_code, elsewhere.status_code} == {404}
-    assert vendor.asked == []
+    assert vendor.received == []
 
 
 async def test_a_page_of_another_origin_cannot_post_into_a_login(
@@ -244,7 +244,7 @@ async def test_a_page_of_another_origin_cannot_post_into_a_login(
         answer = await popup.post("/__web_login/pages/", data={"pass": "x"}, headers=headers)
         assert answer.status_code == 403
 
-    assert vendor.asked == []
+    assert vendor.received == []
 
 
 async def test_the_plugin_sees_the_request_and_keeps_its_memory(
@@ -255,7 +255,7 @@ async def test_the_plugin_sees_the_request_and_keeps_its_memory(
     await popup.post("/__web_login/pages/a/b/?c=d", data={"pass": "word"})
     await popup.get("/__web_login/pages/done")
 
-    first, second = vendor.asked
+    first, second = vendor.received
     assert (first.method, first.path, first.query) == ("POST", "a/b", "c=d")
     assert (first.body, second.method) == (b"pass=word", "GET")
     assert second.memory == {"form": b"pass=word"}
@@ -273,6 +273,7 @@ async def test_a_plugin_gives_no_cookies_and_opens_nothing_to_other_origins(
     assert "set-cookie" not in answer.headers
     assert not any(name.startswith("access-control-") for name in answer.headers)
     assert answer.headers["content-security-policy"] == "frame-ancestors 'none'"
+    assert answer.headers["referrer-policy"] == "same-origin"
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
@@ -291,9 +292,9 @@ async def test_what_cannot_be_a_cookie_is_not_captured(
 async def test_only_a_provider_with_pages_has_an_assisted_login(
     admin: AdminGateway, provider: str
 ) -> None:
-    told = await admin.call("POST", f"{PATH}/start", {"provider": provider}, status=400)
+    reported = await admin.call("POST", f"{PATH}/start", {"provider": provider}, status=400)
 
-    assert told["code"] == "no_web_login"
+    assert reported["code"] == "no_web_login"
 
 
 @pytest.mark.parametrize(
@@ -309,9 +310,9 @@ async def test_only_a_provider_with_pages_has_an_assisted_login(
 async def test_without_an_origin_of_its_own_there_is_no_assisted_login(
     admin: AdminGateway, popup: httpx2.AsyncClient
 ) -> None:
-    told = await admin.call("POST", f"{PATH}/start", {"provider": "pages"}, status=400)
+    reported = await admin.call("POST", f"{PATH}/start", {"provider": "pages"}, status=400)
 
-    assert told["code"] == "web_login_off"
+    assert reported["code"] == "web_login_off"
     assert (await popup.get("/__web_login/bootstrap?grant=x")).status_code == 401
     assert (await popup.get("/api/health")).status_code == 200
     await admin.connect("pages", apiKey="by-hand-canary")
@@ -350,11 +351,11 @@ async def test_the_logins_host_serves_nothing_else(admin: AdminGateway, host: st
                 *(method, f"http://127.0.0.1{path}"),
                 headers={"host": host, "x-gateway-cli-token": token},
             )
-            told = answer.json()
-            assert told.pop("request_id") == answer.headers["x-request-id"]
+            reported = answer.json()
+            assert reported.pop("request_id") == answer.headers["x-request-id"]
             assert answer.status_code == 404, (method, path)
             assert "allow" not in answer.headers
-            bodies.add(str(told))
+            bodies.add(str(reported))
 
     assert bodies == {"{'error': 'Not found', 'code': 'not_found'}"}
 

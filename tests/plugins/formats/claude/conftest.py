@@ -22,7 +22,7 @@ from gateway_core import (
 
 Ask = Callable[..., Conversation]
 Tell = Callable[..., tuple[dict[str, Any], list[str]]]
-Said = Callable[..., Call]
+MockResponse = Callable[..., Call]
 At = Callable[..., Target]
 
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -41,7 +41,7 @@ def vendor() -> VendorSide:
 
 
 @pytest.fixture
-def said() -> Said:
+def written() -> MockResponse:
     """A client's call, from bytes or from what they say."""
 
     def call(body: Any, headers: Mapping[str, str] | None = None) -> Call:
@@ -62,14 +62,14 @@ def said() -> Said:
 
 
 @pytest.fixture
-def ask(client: ClientSide, said: Said) -> Ask:
+def ask(client: ClientSide, written: MockResponse) -> Ask:
     """Reads a request: the members given, over a short usual one."""
 
-    def asked(headers: Mapping[str, str] | None = None, **members: Any) -> Conversation:
+    def received(headers: Mapping[str, str] | None = None, **members: Any) -> Conversation:
         usual = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}
-        return client.read_request(said({**usual, **members}, headers))
+        return client.read_request(written({**usual, **members}, headers))
 
-    return asked
+    return received
 
 
 @pytest.fixture
@@ -92,11 +92,11 @@ def at() -> At:
 def tell(vendor: VendorSide, at: At) -> Tell:
     """Writes a request: what it says, and what it does not."""
 
-    def told(
+    def reported(
         conversation: Conversation, target: Target | None = None
     ) -> tuple[dict[str, Any], list[str]]:
         losses = Losses()
         body = vendor.write_request(conversation, target or at(), losses)
         return msgspec.json.decode(body), list(losses.names)
 
-    return told
+    return reported

@@ -50,9 +50,9 @@ def shown(client: ClientSide, reply: Reply) -> tuple[dict[str, Any], list[str]]:
 
 
 def test_the_least_answer(client: ClientSide) -> None:
-    said, losses = shown(client, replying(Text(text="hi")))
+    written, losses = shown(client, replying(Text(text="hi")))
 
-    assert said == {
+    assert written == {
         "id": "msg_r1",
         "type": "message",
         "role": "assistant",
@@ -108,15 +108,15 @@ def test_cached_tokens_stand_beside_the_fresh_ones(client: ClientSide) -> None:
     ],
 )
 def test_why_an_answer_ended(client: ClientSide, finish: Finish, reason: str) -> None:
-    said, losses = shown(client, replying(Text(text="a"), finish=finish))
+    written, losses = shown(client, replying(Text(text="a"), finish=finish))
 
-    assert (said["stop_reason"], losses) == (reason, [])
+    assert (written["stop_reason"], losses) == (reason, [])
 
 
 def test_a_vendors_failure_behind_its_beginning_is_recorded(client: ClientSide) -> None:
-    said, losses = shown(client, replying(Text(text="a"), finish="error"))
+    written, losses = shown(client, replying(Text(text="a"), finish="error"))
 
-    assert (said["stop_reason"], losses) == ("refusal", ["finish"])
+    assert (written["stop_reason"], losses) == ("refusal", ["finish"])
 
 
 def test_a_stop_that_means_more(client: ClientSide) -> None:
@@ -133,9 +133,9 @@ def test_the_vendors_own_reason_survives(client: ClientSide, vendor: VendorSide)
         body: dict[str, Any] = {"content": [], "stop_reason": reason}
 
         reply = vendor.read_reply(json.dumps(body).encode())
-        said, losses = shown_as_beta(client, reply)
+        written, losses = shown_as_beta(client, reply)
 
-        assert (said["stop_reason"], losses) == (reason, [])
+        assert (written["stop_reason"], losses) == (reason, [])
 
 
 def shown_as_beta(client: ClientSide, reply: Reply) -> tuple[dict[str, Any], list[str]]:
@@ -150,17 +150,17 @@ def test_another_dialects_member_of_the_same_name_is_not_taken_for_ones_own(
 ) -> None:
     late = {"stop_reason": Raw(b'"</s>"'), "container": Raw(b'"c"'), "index": Raw(b"0")}
 
-    said, losses = shown(client, replying(Text(text="a"), late=late, extra={"x": Raw(b"1")}))
+    written, losses = shown(client, replying(Text(text="a"), late=late, extra={"x": Raw(b"1")}))
 
-    assert said["stop_reason"] == "end_turn"
-    assert "container" not in said
+    assert written["stop_reason"] == "end_turn"
+    assert "container" not in written
     assert losses == ["container", "index", "x"]
 
 
 def test_refusals_are_words(client: ClientSide) -> None:
-    said, losses = shown(client, replying(Refusal(text="I won't"), finish="refusal"))
+    written, losses = shown(client, replying(Refusal(text="I won't"), finish="refusal"))
 
-    assert said["content"] == [{"type": "text", "text": "I won't"}]
+    assert written["content"] == [{"type": "text", "text": "I won't"}]
     assert losses == []
 
 
@@ -171,13 +171,13 @@ def test_the_vendors_explanation_of_a_refusal_is_a_part_for_others_and_a_member_
     body = {"content": [], "stop_reason": "refusal", "stop_details": details}
 
     reply = vendor.read_reply(json.dumps(body).encode())
-    said, losses = shown(client, reply)
+    written, losses = shown(client, reply)
 
     (part,) = reply.choices[0].parts
     assert isinstance(part, Refusal)
     assert part.text == "not that"
-    assert said["content"] == []
-    assert said["stop_details"] == details
+    assert written["content"] == []
+    assert written["stop_details"] == details
     assert losses == []
 
 
@@ -189,7 +189,7 @@ def test_a_refusal_without_an_explanation_has_no_part(vendor: VendorSide, detail
 
 
 def test_thinking_carries_its_proof_with_its_origin(client: ClientSide) -> None:
-    said, losses = shown(
+    written, losses = shown(
         client,
         replying(
             Reasoning(text="hm", signature="s", origin="gemini"),
@@ -201,7 +201,7 @@ def test_thinking_carries_its_proof_with_its_origin(client: ClientSide) -> None:
         ),
     )
 
-    first, second, third, fourth, fifth = said["content"]
+    first, second, third, fourth, fifth = written["content"]
     assert (first["thinking"], unseal(first["signature"])) == ("hm", ("gemini", "s"))
     assert second == {"type": "thinking", "thinking": "unsigned", "signature": ""}
     assert (third["type"], unseal(third["data"])) == ("redacted_thinking", ("v", "enc"))
@@ -215,7 +215,7 @@ def test_thinking_carries_its_proof_with_its_origin(client: ClientSide) -> None:
 
 
 def test_calls(client: ClientSide) -> None:
-    said, losses = shown(
+    written, losses = shown(
         client,
         replying(
             ToolCall(id="t1", name="look", arguments='{"a": 1}'),
@@ -224,7 +224,7 @@ def test_calls(client: ClientSide) -> None:
         ),
     )
 
-    first, second, third = said["content"]
+    first, second, third = written["content"]
     assert first == {"type": "tool_use", "id": "t1", "name": "look", "input": {"a": 1}}
     assert unseal_id(second["id"]) == ("t2", "gemini", "s", ())
     assert (third["id"], third["input"]) == ("toolu_r1_2", {"input": "junk"})
@@ -239,7 +239,7 @@ def test_citations(client: ClientSide) -> None:
         ),
         dialect="claude",
     )
-    said, losses = shown(
+    written, losses = shown(
         client,
         replying(
             Text(
@@ -253,7 +253,7 @@ def test_citations(client: ClientSide) -> None:
         ),
     )
 
-    first, second = said["content"][0]["citations"]
+    first, second = written["content"][0]["citations"]
     assert first["type"] == "char_location"
     assert second == {
         "type": "web_search_result_location",
@@ -266,7 +266,7 @@ def test_citations(client: ClientSide) -> None:
 
 
 def test_what_cannot_be_shown_is_recorded(client: ClientSide) -> None:
-    said, losses = shown(
+    written, losses = shown(
         client,
         replying(
             Text(text="", citations=()),
@@ -277,16 +277,16 @@ def test_what_cannot_be_shown_is_recorded(client: ClientSide) -> None:
         ),
     )
 
-    assert said["content"] == [{"type": "text", "text": "a"}]
+    assert written["content"] == [{"type": "text", "text": "a"}]
     assert losses == ["reasoning_signature", "image", "part:executableCode", "logprobs"]
 
 
 def test_only_the_first_choice_is_shown(client: ClientSide) -> None:
     two = (Choice(parts=(Text(text="a"),)), Choice(parts=(Text(text="b"),)))
 
-    said, losses = shown(client, Reply(id="r", model="m", choices=two))
+    written, losses = shown(client, Reply(id="r", model="m", choices=two))
 
-    assert said["content"] == [{"type": "text", "text": "a"}]
+    assert written["content"] == [{"type": "text", "text": "a"}]
     assert losses == ["candidates"]
     assert shown(client, Reply(id="r", model="m", choices=()))[0]["content"] == []
 
@@ -309,12 +309,12 @@ def test_other_members_of_this_dialect_are_kept(client: ClientSide, vendor: Vend
 
     losses = Losses()
     reply = vendor.read_reply(json.dumps(body).encode())
-    said = json.loads(client.write_reply(reply, Conversation(), losses))
+    written = json.loads(client.write_reply(reply, Conversation(), losses))
 
-    assert said["content"] == body["content"]
-    assert said["context_management"] == {"applied_edits": []}
-    assert said["diagnostics"] == {"cache_miss_reason": None}
-    assert "container" not in said
+    assert written["content"] == body["content"]
+    assert written["context_management"] == {"applied_edits": []}
+    assert written["diagnostics"] == {"cache_miss_reason": None}
+    assert "container" not in written
     assert not losses
 
 

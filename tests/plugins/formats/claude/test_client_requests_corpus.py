@@ -18,7 +18,7 @@ from gateway_core import (
     VendorSide,
 )
 
-Said = Callable[..., Call]
+MockResponse = Callable[..., Call]
 
 ITEMS = [item for item in items("anthropic_messages") if question(item) is not None]
 REFUSED = [item for item in ITEMS if item["response_status"] == 400]
@@ -38,24 +38,24 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if not isinstance(value, dict):
         return value
-    said = {name: plain(item) for name, item in value.items() if item is not None}
+    output = {name: plain(item) for name, item in value.items() if item is not None}
     for name in ("content", "system"):
-        if isinstance(said.get(name), str) and "source" not in said:
-            said[name] = [{"type": "text", "text": said[name]}]
-    if said.get("ttl") == "5m":
-        del said["ttl"]
-    if said.get("type") == "custom":
-        del said["type"]
-    if said.get("caller") == {"type": "direct"}:
-        del said["caller"]
-    if said.get("is_error") is False or said.get("stream") is False:
-        said = {k: v for k, v in said.items() if k not in ("is_error", "stream")}
-    if said.get("citations") == []:
-        del said["citations"]
-    return said
+        if isinstance(output.get(name), str) and "source" not in output:
+            output[name] = [{"type": "text", "text": output[name]}]
+    if output.get("ttl") == "5m":
+        del output["ttl"]
+    if output.get("type") == "custom":
+        del output["type"]
+    if output.get("caller") == {"type": "direct"}:
+        del output["caller"]
+    if output.get("is_error") is False or output.get("stream") is False:
+        output = {k: v for k, v in output.items() if k not in ("is_error", "stream")}
+    if output.get("citations") == []:
+        del output["citations"]
+    return output
 
 
-def asked(item: Item) -> dict[str, Any]:
+def received(item: Item) -> dict[str, Any]:
     """The recorded request, in the place the vendor moved one of its members to."""
     body: dict[str, Any] = plain(item["request_body"])
     older = body.pop("output_format", None)
@@ -78,58 +78,61 @@ def test_the_corpus_is_split_without_a_rest() -> None:
 
 @pytest.mark.parametrize("item", TAKEN, ids=named)
 def test_a_request_says_the_same_when_it_is_read_and_written(
-    client: ClientSide, vendor: VendorSide, said: Said, item: Item
+    client: ClientSide, vendor: VendorSide, written: MockResponse, item: Item
 ) -> None:
     losses = Losses()
 
-    conversation = client.read_request(said(item["request_body"]))
-    written = said(vendor.write_request(conversation, target(item), losses)).body
+    conversation = client.read_request(written(item["request_body"]))
+    sent = written(vendor.write_request(conversation, target(item), losses)).body
 
-    expected = asked(item)
-    told = plain(json.loads(written))
-    if expected["messages"][-1]["role"] == "assistant" and told["messages"][-1]["role"] == "user":
-        del told["messages"][-1]  # the repair of a prefill has its own tests
-    assert told == expected
+    expected = received(item)
+    reported = plain(json.loads(sent))
+    if (
+        expected["messages"][-1]["role"] == "assistant"
+        and reported["messages"][-1]["role"] == "user"
+    ):
+        del reported["messages"][-1]  # the repair of a prefill has its own tests
+    assert reported == expected
     assert set(losses.names) <= {"added_turn"}
 
 
 @pytest.mark.parametrize("item", TAKEN, ids=named)
 def test_reading_what_was_written_changes_nothing(
-    client: ClientSide, vendor: VendorSide, said: Said, item: Item
+    client: ClientSide, vendor: VendorSide, written: MockResponse, item: Item
 ) -> None:
-    conversation = client.read_request(said(item["request_body"]))
+    conversation = client.read_request(written(item["request_body"]))
     once = vendor.write_request(conversation, target(item), Losses())
 
-    twice = vendor.write_request(client.read_request(said(once)), target(item), Losses())
+    twice = vendor.write_request(client.read_request(written(once)), target(item), Losses())
 
     assert twice == once
 
 
 @pytest.mark.parametrize("item", MALFORMED, ids=named)
 def test_what_the_vendor_finds_malformed_is_refused(
-    client: ClientSide, said: Said, item: Item
+    client: ClientSide, written: MockResponse, item: Item
 ) -> None:
     with pytest.raises(BadRequest, match=r"^messages\.0"):
-        client.read_request(said(item["request_body"]))
+        client.read_request(written(item["request_body"]))
 
 
 def test_the_prefill_that_the_vendor_refused_is_mended(
-    client: ClientSide, vendor: VendorSide, said: Said
+    client: ClientSide, vendor: VendorSide, written: MockResponse
 ) -> None:
     item = next(item for item in REFUSED if b"prefill" in answer(item))
-    conversation = client.read_request(said(item["request_body"]))
+    conversation = client.read_request(written(item["request_body"]))
 
-    written = json.loads(vendor.write_request(conversation, target(item), Losses()))
+    sent = json.loads(vendor.write_request(conversation, target(item), Losses()))
 
-    assert written["messages"][:-1] == item["request_body"]["messages"]
-    assert written["messages"][-1]["role"] == "user"
+    assert sent["messages"][:-1] == item["request_body"]["messages"]
+    assert sent["messages"][-1]["role"] == "user"
 
 
 @pytest.mark.parametrize("item", COUNTED, ids=named)
 def test_a_request_to_count_is_read_as_any_other(
-    client: ClientSide, said: Said, item: Item
+    client: ClientSide, written: MockResponse, item: Item
 ) -> None:
-    conversation = client.read_request(said(item["request_body"]))
+    conversation = client.read_request(written(item["request_body"]))
 
     assert conversation.turns
     assert conversation.sampling.max_tokens is None

@@ -16,9 +16,9 @@ def counting() -> Counting:
 
 
 def count(counting: Counting, body: Any) -> int:
-    said = json.loads(counting.estimate(json.dumps(body).encode()))
-    assert said == {"input_tokens": said["input_tokens"], "approximate": True}
-    number: int = said["input_tokens"]
+    written = json.loads(counting.estimate(json.dumps(body).encode()))
+    assert written == {"input_tokens": written["input_tokens"], "approximate": True}
+    number: int = written["input_tokens"]
     return number
 
 

@@ -8,7 +8,7 @@ from claude_blocks import Ask, answered, text, user
 
 from gateway_core import BadRequest, Call, ClientSide, Kind, ToolResult
 
-Said = Callable[..., Call]
+MockResponse = Callable[..., Call]
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -113,8 +113,10 @@ def nested(depth: int) -> bytes:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 100, 400])
-def test_blocks_within_blocks_surprise_nobody(client: ClientSide, said: Said, depth: int) -> None:
-    (part,) = client.read_request(said(nested(depth))).turns[0].parts
+def test_blocks_within_blocks_surprise_nobody(
+    client: ClientSide, written: MockResponse, depth: int
+) -> None:
+    (part,) = client.read_request(written(nested(depth))).turns[0].parts
 
     assert isinstance(part, ToolResult)
     assert bool(part.content) == (depth == 1)

@@ -50,12 +50,12 @@ def written(
 BEGUN = ReplyStarted("r1", "m")
 
 
-def of_kind(said: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    return [event for event in said if event["type"] == kind]
+def of_kind(output: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [event for event in output if event["type"] == kind]
 
 
 def test_a_stream_for_the_client(client: ClientSide) -> None:
-    said, losses = written(
+    output, losses = written(
         client,
         [
             BEGUN,
@@ -69,7 +69,7 @@ def test_a_stream_for_the_client(client: ClientSide) -> None:
     )
 
     zeros = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
-    assert said == [
+    assert output == [
         {
             "type": "message_start",
             "message": {
@@ -103,13 +103,13 @@ def test_a_stream_for_the_client(client: ClientSide) -> None:
 
 
 def test_counts_that_come_with_the_beginning_stand_in_it(client: ClientSide) -> None:
-    said, _ = written(client, [BEGUN, UsageReported(Usage(input_tokens=7)), ChoiceEnded("stop")])
+    output, _ = written(client, [BEGUN, UsageReported(Usage(input_tokens=7)), ChoiceEnded("stop")])
 
-    assert said[0]["message"]["usage"]["input_tokens"] == 7
+    assert output[0]["message"]["usage"]["input_tokens"] == 7
 
 
 def test_thinking_for_the_client(client: ClientSide) -> None:
-    said, losses = written(
+    output, losses = written(
         client,
         [
             BEGUN,
@@ -131,11 +131,11 @@ def test_thinking_for_the_client(client: ClientSide) -> None:
         ],
     )
 
-    blocks = [event["content_block"]["type"] for event in of_kind(said, "content_block_start")]
+    blocks = [event["content_block"]["type"] for event in of_kind(output, "content_block_start")]
     assert blocks == ["thinking", "redacted_thinking", "thinking", "thinking"]
     marks = [
         event["delta"]["signature"]
-        for event in of_kind(said, "content_block_delta")
+        for event in of_kind(output, "content_block_delta")
         if event["delta"]["type"] == "signature_delta"
     ]
     assert unseal(marks[0]) == ("gemini", "s")
@@ -145,7 +145,7 @@ def test_thinking_for_the_client(client: ClientSide) -> None:
 
 
 def test_calls_for_the_client(client: ClientSide) -> None:
-    said, losses = written(
+    output, losses = written(
         client,
         [
             BEGUN,
@@ -160,12 +160,12 @@ def test_calls_for_the_client(client: ClientSide) -> None:
         ],
     )
 
-    first, second = (event["content_block"] for event in of_kind(said, "content_block_start"))
+    first, second = (event["content_block"] for event in of_kind(output, "content_block_start"))
     assert unseal_id(first["id"]) == ("t", "gemini", "s", ())
     assert second == {"type": "tool_use", "id": "toolu_r1_1", "name": "n", "input": {}}
-    pieces = [event["delta"]["partial_json"] for event in of_kind(said, "content_block_delta")]
+    pieces = [event["delta"]["partial_json"] for event in of_kind(output, "content_block_delta")]
     assert json.loads("".join(pieces)) == {"a": "é"}
-    assert of_kind(said, "message_delta")[0]["delta"]["stop_reason"] == "tool_use"
+    assert of_kind(output, "message_delta")[0]["delta"]["stop_reason"] == "tool_use"
     assert losses == ["x", "reasoning_signature"]
 
 
@@ -173,7 +173,7 @@ def test_calls_for_the_client(client: ClientSide) -> None:
 def test_a_call_with_free_text_is_wrapped_as_it_grows(
     client: ClientSide, pieces: tuple[str, ...]
 ) -> None:
-    said, losses = written(
+    output, losses = written(
         client,
         [
             BEGUN,
@@ -184,13 +184,13 @@ def test_a_call_with_free_text_is_wrapped_as_it_grows(
         ],
     )
 
-    sent = [event["delta"]["partial_json"] for event in of_kind(said, "content_block_delta")]
+    sent = [event["delta"]["partial_json"] for event in of_kind(output, "content_block_delta")]
     assert json.loads("".join(sent)) == {"input": "".join(pieces)}
     assert losses == ["tool:custom"]
 
 
 def test_parts_that_came_by_turns_are_put_in_order(client: ClientSide) -> None:
-    said, _ = written(
+    output, _ = written(
         client,
         [
             BEGUN,
@@ -204,11 +204,11 @@ def test_parts_that_came_by_turns_are_put_in_order(client: ClientSide) -> None:
         ],
     )
 
-    assert [event["index"] for event in said if "index" in event] == [0, 0, 0, 1, 1, 1]
+    assert [event["index"] for event in output if "index" in event] == [0, 0, 0, 1, 1, 1]
 
 
 def test_citations_for_the_client(client: ClientSide) -> None:
-    said, losses = written(
+    output, losses = written(
         client,
         [
             BEGUN,
@@ -221,14 +221,14 @@ def test_citations_for_the_client(client: ClientSide) -> None:
         ],
     )
 
-    cited, grown = (event["delta"] for event in of_kind(said, "content_block_delta"))
+    cited, grown = (event["delta"] for event in of_kind(output, "content_block_delta"))
     assert cited["citation"]["url"] == "https://a"
     assert grown["text"] == "a"
     assert losses == ["citations"]
 
 
 def test_what_cannot_be_shown_leaves_no_block(client: ClientSide) -> None:
-    said, losses = written(
+    output, losses = written(
         client,
         [
             BEGUN,
@@ -246,7 +246,7 @@ def test_what_cannot_be_shown_leaves_no_block(client: ClientSide) -> None:
         ],
     )
 
-    assert not of_kind(said, "content_block_start")
+    assert not of_kind(output, "content_block_start")
     assert losses == ["candidates", "reasoning_signature", "image", "part:x"]
 
 
@@ -258,7 +258,7 @@ def test_line_breaks_in_a_vendors_json_do_not_break_a_frame(client: ClientSide) 
     )
     details = Raw(b'{\n"type": "refusal"\n}')
 
-    said, _ = written(
+    output, _ = written(
         client,
         [
             BEGUN,
@@ -268,12 +268,12 @@ def test_line_breaks_in_a_vendors_json_do_not_break_a_frame(client: ClientSide) 
         ],
     )
 
-    assert said[1]["content_block"] == {"type": "compaction", "content": "a b"}
-    assert said[-2]["delta"]["stop_details"] == {"type": "refusal"}
+    assert output[1]["content_block"] == {"type": "compaction", "content": "a b"}
+    assert output[-2]["delta"]["stop_details"] == {"type": "refusal"}
 
 
 def test_refusals_are_words_in_a_stream_too(client: ClientSide) -> None:
-    said, _ = written(
+    output, _ = written(
         client,
         [
             BEGUN,
@@ -284,17 +284,17 @@ def test_refusals_are_words_in_a_stream_too(client: ClientSide) -> None:
         ],
     )
 
-    assert of_kind(said, "content_block_delta")[0]["delta"]["text"] == "no"
-    assert of_kind(said, "message_delta")[0]["delta"]["stop_reason"] == "refusal"
+    assert of_kind(output, "content_block_delta")[0]["delta"]["text"] == "no"
+    assert of_kind(output, "message_delta")[0]["delta"]["stop_reason"] == "refusal"
 
 
 @pytest.mark.parametrize(
     ("finish", "reason"), [("length", "max_tokens"), ("content_filter", "refusal")]
 )
 def test_why_a_stream_ended(client: ClientSide, finish: Finish, reason: str) -> None:
-    said, _ = written(client, [BEGUN, ChoiceEnded(finish, stop_sequence="x")])
+    output, _ = written(client, [BEGUN, ChoiceEnded(finish, stop_sequence="x")])
 
-    delta = of_kind(said, "message_delta")[0]["delta"]
+    delta = of_kind(output, "message_delta")[0]["delta"]
     assert (delta["stop_reason"], delta["stop_sequence"]) == (reason, "x")
 
 
@@ -309,10 +309,10 @@ def test_why_a_stream_ended(client: ClientSide, finish: Finish, reason: str) -> 
     ids=["nothing", "begun", "in a part", "ended in an error"],
 )
 def test_a_stream_that_did_not_end_says_so(client: ClientSide, events: list[StreamEvent]) -> None:
-    said, _ = written(client, events)
+    output, _ = written(client, events)
 
-    assert said[-1]["type"] == "error"
-    assert not of_kind(said, "message_stop")
+    assert output[-1]["type"] == "error"
+    assert not of_kind(output, "message_stop")
 
 
 def test_a_failure_is_the_last_thing_said(client: ClientSide) -> None:

@@ -150,9 +150,9 @@ def test_any_allowed_order_in_any_batches_is_well_formed(
 
 def without_early_counts(stream: bytes) -> list[Any]:
     """What a stream says, but for the counts at its beginning, which may come too late for it."""
-    said = [json.loads(line[6:]) for line in stream.split(b"\n") if line.startswith(b"data: ")]
-    said[0].get("message", {}).pop("usage", None)
-    return said
+    output = [json.loads(line[6:]) for line in stream.split(b"\n") if line.startswith(b"data: ")]
+    output[0].get("message", {}).pop("usage", None)
+    return output
 
 
 @QUICK

@@ -12,8 +12,8 @@ from gateway_core import BadRequest, ClientSide, GatewayError, UpstreamError, Ve
 def shown(client: ClientSide, error: GatewayError) -> dict[str, Any]:
     body = client.write_error(error, "req-1")
     anthropic.types.ErrorResponse.model_validate_json(body)
-    said: dict[str, Any] = json.loads(body)
-    return said
+    written: dict[str, Any] = json.loads(body)
+    return written
 
 
 def test_an_error_of_the_gateways_own(client: ClientSide) -> None:
@@ -62,16 +62,16 @@ def test_the_vendors_own_word_and_id_are_kept(client: ClientSide) -> None:
         "x", status=503, kind="overloaded_error", code="busy", request_id="req-up"
     )
 
-    said = shown(client, error)
+    written = shown(client, error)
 
-    assert said["error"] == {"type": "overloaded_error", "message": "x", "code": "busy"}
-    assert (said["request_id"], said["upstream_request_id"]) == ("req-1", "req-up")
+    assert written["error"] == {"type": "overloaded_error", "message": "x", "code": "busy"}
+    assert (written["request_id"], written["upstream_request_id"]) == ("req-1", "req-up")
 
 
 def test_a_foreign_word_gives_way_to_the_status(client: ClientSide) -> None:
-    said = shown(client, UpstreamError("x", status=429, kind="insufficient_quota"))
+    written = shown(client, UpstreamError("x", status=429, kind="insufficient_quota"))
 
-    assert said["error"]["type"] == "rate_limit_error"
+    assert written["error"]["type"] == "rate_limit_error"
 
 
 def test_one_id_is_not_said_twice(client: ClientSide) -> None:
@@ -83,13 +83,13 @@ def test_a_vendors_refusal_without_a_code_has_none(client: ClientSide) -> None:
     assert shown(client, UpstreamError("x"))["error"]["code"] == "bad_gateway"
 
 
-def told(vendor: VendorSide, body: Any, status: int = 400, **headers: str) -> UpstreamError:
+def reported(vendor: VendorSide, body: Any, status: int = 400, **headers: str) -> UpstreamError:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return vendor.read_error(status, {k.replace("_", "-"): v for k, v in headers.items()}, data)
 
 
 def test_an_error_as_the_vendor_words_it(vendor: VendorSide) -> None:
-    error = told(
+    error = reported(
         vendor,
         {
             "type": "error",
@@ -124,16 +124,16 @@ def test_an_error_as_the_vendor_words_it(vendor: VendorSide) -> None:
     ],
 )
 def test_errors_of_every_shape(vendor: VendorSide, body: Any, message: str) -> None:
-    error = told(vendor, body, 418)
+    error = reported(vendor, body, 418)
 
     assert (error.message, error.status) == (message, 418)
 
 
 def test_an_id_is_looked_for_in_the_headers_and_must_look_like_one(vendor: VendorSide) -> None:
-    assert told(vendor, {}, request_id="req_h").request_id == "req_h"
-    assert told(vendor, {"request_id": "bad id!"}, x_request_id="h2").request_id == "h2"
-    assert told(vendor, {"request_id": 3}).request_id is None
-    assert told(vendor, {}, request_id="-x").request_id is None
+    assert reported(vendor, {}, request_id="req_h").request_id == "req_h"
+    assert reported(vendor, {"request_id": "bad id!"}, x_request_id="h2").request_id == "h2"
+    assert reported(vendor, {"request_id": 3}).request_id is None
+    assert reported(vendor, {}, request_id="-x").request_id is None
 
 
 @pytest.mark.parametrize(
@@ -165,4 +165,4 @@ def test_an_id_is_looked_for_in_the_headers_and_must_look_like_one(vendor: Vendo
 def test_when_to_come_back(
     vendor: VendorSide, headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert told(vendor, {}, 429, **headers).retry_after == seconds
+    assert reported(vendor, {}, 429, **headers).retry_after == seconds

@@ -78,7 +78,7 @@ own_foreign = st.builds(
 @st.composite
 def own_rounds(draw: st.DrawFn, number: int) -> tuple[Turn, Turn]:
     """An assistant's turn with calls, and the user's turn that answers each."""
-    said = draw(st.lists(st.one_of(own_texts, cited, own_thinking, own_foreign), max_size=3))
+    produced = draw(st.lists(st.one_of(own_texts, cited, own_thinking, own_foreign), max_size=3))
     names = [f"call_{number}_{index}" for index in range(draw(st.integers(0, 2)))]
     calls = [
         ToolCall(id=n, name=draw(ids), arguments=json.dumps(draw(objects)), extra=draw(extras))
@@ -94,9 +94,9 @@ def own_rounds(draw: st.DrawFn, number: int) -> tuple[Turn, Turn]:
         for name in names
     ]
     rest = draw(st.lists(own_texts | own_media, min_size=0 if results else 1, max_size=2))
-    if not said and not calls:
-        said = [draw(own_texts)]
-    return Turn("assistant", (*said, *calls)), Turn("user", (*results, *rest))
+    if not produced and not calls:
+        produced = [draw(own_texts)]
+    return Turn("assistant", (*produced, *calls)), Turn("user", (*results, *rest))
 
 
 own_tools = st.one_of(

@@ -137,8 +137,8 @@ def test_no_error_surprises_the_reader_of_errors(
     status: int, headers: dict[str, str], value: Any
 ) -> None:
     body: Callable[[Any], bytes] = msgspec.json.encode
-    for said in (value, {"error": value}, {"error": {"message": value, "type": value}}):
-        error = VENDOR.read_error(status, headers, body(said))
+    for written in (value, {"error": value}, {"error": {"message": value, "type": value}}):
+        error = VENDOR.read_error(status, headers, body(written))
 
         assert error.message
         assert "\n" not in error.message

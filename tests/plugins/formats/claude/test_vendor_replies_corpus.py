@@ -38,7 +38,7 @@ EACH_TURN = [
 ]
 
 
-def told(reply: Reply) -> dict[str, Any]:
+def reported(reply: Reply) -> dict[str, Any]:
     (choice,) = reply.choices
     parts, usage = choice.parts, reply.usage
     assert usage is not None
@@ -71,19 +71,19 @@ def test_the_corpus_is_split_without_a_rest() -> None:
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
 def test_a_whole_answer_says_what_a_naive_reading_says(vendor: VendorSide, item: Item) -> None:
-    assert told(vendor.read_reply(answer(item))) == naive(json.loads(answer(item)))
+    assert reported(vendor.read_reply(answer(item))) == naive(json.loads(answer(item)))
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)
 def test_a_stream_says_what_a_naive_reading_says(vendor: VendorSide, item: Item) -> None:
     reply = gather(events_of(vendor, [answer(item)]))
 
-    assert told(reply) == naive(joined(answer(item)))
+    assert reported(reply) == naive(joined(answer(item)))
 
 
 @pytest.mark.parametrize("turn", [turn for _, turn in EACH_TURN], ids=[n for n, _ in EACH_TURN])
 def test_each_of_several_joined_answers_is_read(vendor: VendorSide, turn: bytes) -> None:
-    assert told(gather(events_of(vendor, [turn]))) == naive(joined(turn))
+    assert reported(gather(events_of(vendor, [turn]))) == naive(joined(turn))
 
 
 def test_what_follows_the_end_of_an_answer_is_not_read(vendor: VendorSide) -> None:

@@ -21,7 +21,7 @@ def test_the_least_request(tell: Tell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "longest", "written", "losses"),
+    ("received", "longest", "written", "losses"),
     [
         (None, None, 8192, []),
         (None, 64000, 64000, []),
@@ -31,13 +31,13 @@ def test_the_least_request(tell: Tell) -> None:
     ],
 )
 def test_max_tokens_is_always_said(
-    tell: Tell, at: At, asked: int | None, longest: int | None, written: int, losses: list[str]
+    tell: Tell, at: At, received: int | None, longest: int | None, written: int, losses: list[str]
 ) -> None:
-    conversation = asking(sampling=Sampling(max_tokens=asked))
+    conversation = asking(sampling=Sampling(max_tokens=received))
 
-    said, lost = tell(conversation, at(longest=longest))
+    output, lost = tell(conversation, at(longest=longest))
 
-    assert (said["max_tokens"], lost) == (written, losses)
+    assert (output["max_tokens"], lost) == (written, losses)
 
 
 def test_streaming_is_said_only_when_it_is_wanted(tell: Tell) -> None:
@@ -57,9 +57,9 @@ def test_instructions(tell: Tell) -> None:
 
 
 def test_text_of_nothing_but_white_space_is_left_out(tell: Tell) -> None:
-    said, losses = tell(asking(Text(text=""), Text(text="a"), Text(text=" \n")))
+    output, losses = tell(asking(Text(text=""), Text(text="a"), Text(text=" \n")))
 
-    assert said["messages"] == [{"role": "user", "content": "a"}]
+    assert output["messages"] == [{"role": "user", "content": "a"}]
     assert losses == []
 
 
@@ -71,10 +71,10 @@ def test_nothing_to_say_is_refused(tell: Tell) -> None:
 
 
 def test_instructions_alone_get_a_user_turn(tell: Tell) -> None:
-    said, _ = tell(Conversation(instructions=(Text(text="greet"),)))
+    output, _ = tell(Conversation(instructions=(Text(text="greet"),)))
 
-    assert said["system"] == "greet"
-    assert [message["role"] for message in said["messages"]] == ["user"]
+    assert output["system"] == "greet"
+    assert [message["role"] for message in output["messages"]] == ["user"]
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def test_instructions_alone_get_a_user_turn(tell: Tell) -> None:
     ],
 )
 def test_service_tiers(tell: Tell, tier: str, sent: Any, losses: list[str]) -> None:
-    said, lost = tell(asking(service_tier=tier))
+    output, lost = tell(asking(service_tier=tier))
 
-    assert (said.get("service_tier"), lost) == (sent, losses)
+    assert (output.get("service_tier"), lost) == (sent, losses)
 
 
 def test_the_user_and_what_is_not_known_here(tell: Tell) -> None:
-    said, losses = tell(
+    output, losses = tell(
         asking(
             Text(text="hi", extra={"annotations": Raw(b"[1]")}),
             user="u",
@@ -101,7 +101,7 @@ def test_the_user_and_what_is_not_known_here(tell: Tell) -> None:
         )
     )
 
-    assert said["metadata"] == {"user_id": "u"}
+    assert output["metadata"] == {"user_id": "u"}
     assert losses == ["annotations", "cache_key", "logit_bias"]
 
 
@@ -112,7 +112,7 @@ def test_a_name_of_a_turn_is_recorded(tell: Tell) -> None:
 
 
 def test_members_of_this_dialect_go_back_where_they_stood(tell: Tell) -> None:
-    said, losses = tell(
+    output, losses = tell(
         Conversation(
             dialect="claude",
             turns=(
@@ -129,14 +129,14 @@ def test_members_of_this_dialect_go_back_where_they_stood(tell: Tell) -> None:
         )
     )
 
-    assert said["messages"] == [
+    assert output["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "hi", "a": 1}], "b": 2}
     ]
-    assert said["tools"][0]["defer_loading"] is True
-    assert said["container"] == "c"
-    assert said["metadata"] == {"user_id": "u", "team": 4}
-    assert said["output_config"] == {"task_budget": 1}
-    assert "thinking" not in said
+    assert output["tools"][0]["defer_loading"] is True
+    assert output["container"] == "c"
+    assert output["metadata"] == {"user_id": "u", "team": 4}
+    assert output["output_config"] == {"task_budget": 1}
+    assert "thinking" not in output
     assert losses == []
 
 
@@ -145,9 +145,9 @@ def test_a_kept_search_result_goes_back_whole(tell: Tell) -> None:
         kind="document", text="t", extra={"search_result": Raw(b'{"type":"search_result"}')}
     )
 
-    said, _ = tell(asking(Text(text="a"), kept, dialect="claude"))
+    output, _ = tell(asking(Text(text="a"), kept, dialect="claude"))
 
-    assert said["messages"][0]["content"][1] == {"type": "search_result"}
+    assert output["messages"][0]["content"][1] == {"type": "search_result"}
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_a_kept_search_result_goes_back_whole(tell: Tell) -> None:
 def test_sampling_that_this_wire_does_not_know(
     tell: Tell, sampling: Sampling, losses: list[str]
 ) -> None:
-    said, lost = tell(asking(sampling=sampling))
+    output, lost = tell(asking(sampling=sampling))
 
     assert lost == losses
-    assert set(said) <= {"model", "max_tokens", "messages", "stop_sequences"}
-    assert said.get("stop_sequences", ["a"]) == ["a"]
+    assert set(output) <= {"model", "max_tokens", "messages", "stop_sequences"}
+    assert output.get("stop_sequences", ["a"]) == ["a"]

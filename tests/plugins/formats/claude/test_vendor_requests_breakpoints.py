@@ -13,19 +13,19 @@ def marked(count: int, lifetime: str = "5m") -> tuple[Text, ...]:
 def test_four_breakpoints_are_kept_and_the_earliest_beyond_go(tell: Tell) -> None:
     tools = (Tool(name="look", schema=SCHEMA, cache="5m"),)
 
-    said, losses = tell(asking(*marked(4), tools=tools))
+    written, losses = tell(asking(*marked(4), tools=tools))
 
-    assert "cache_control" not in said["tools"][0]
-    assert all("cache_control" in block for block in said["messages"][0]["content"])
+    assert "cache_control" not in written["tools"][0]
+    assert all("cache_control" in block for block in written["messages"][0]["content"])
     assert losses == ["cache_control"]
 
 
 def test_a_marker_for_the_whole_request_counts(tell: Tell) -> None:
-    said, losses = tell(
+    written, losses = tell(
         asking(*marked(4), dialect="claude", extra={"cache_control": Raw(b'{"type":"ephemeral"}')})
     )
 
-    assert [("cache_control" in b) for b in said["messages"][0]["content"]] == [
+    assert [("cache_control" in b) for b in written["messages"][0]["content"]] == [
         False,
         True,
         True,
@@ -35,9 +35,9 @@ def test_a_marker_for_the_whole_request_counts(tell: Tell) -> None:
 
 
 def test_a_long_breakpoint_behind_a_short_one_is_shortened(tell: Tell) -> None:
-    said, losses = tell(asking(Text(text="a", cache="5m"), Text(text="b", cache="1h")))
+    written, losses = tell(asking(Text(text="a", cache="5m"), Text(text="b", cache="1h")))
 
-    assert said["messages"][0]["content"][1]["cache_control"] == {"type": "ephemeral"}
+    assert written["messages"][0]["content"][1]["cache_control"] == {"type": "ephemeral"}
     assert losses == ["cache_control"]
 
 

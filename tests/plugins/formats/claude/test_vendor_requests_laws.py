@@ -190,19 +190,19 @@ def test_whatever_is_asked_the_vendor_gets_a_request_it_takes(
 ) -> None:
     losses = Losses()
     try:
-        said = json.loads(VENDOR.write_request(conversation, target(model), losses))
+        written = json.loads(VENDOR.write_request(conversation, target(model), losses))
     except BadRequest:
         return  # nothing was left to say
 
-    check_turns(said["messages"])
-    assert said["max_tokens"] >= 1
-    thinking = said.get("thinking", {})
+    check_turns(written["messages"])
+    assert written["max_tokens"] >= 1
+    thinking = written.get("thinking", {})
     if "budget_tokens" in thinking:
-        assert 1024 <= thinking["budget_tokens"] < said["max_tokens"]
-        assert said.get("temperature", 1) == 1
-        assert said.get("tool_choice", {}).get("type") not in ("any", "tool")
-    assert said.get("tools") != []
-    assert "tools" in said or "tool_choice" not in said
-    assert breakpoints(said) <= 4
-    assert 0 <= said.get("temperature", 1) <= 1
+        assert 1024 <= thinking["budget_tokens"] < written["max_tokens"]
+        assert written.get("temperature", 1) == 1
+        assert written.get("tool_choice", {}).get("type") not in ("any", "tool")
+    assert written.get("tools") != []
+    assert "tools" in written or "tool_choice" not in written
+    assert breakpoints(written) <= 4
+    assert 0 <= written.get("temperature", 1) <= 1
     assert all(len(name) < 60 for name in losses.names)

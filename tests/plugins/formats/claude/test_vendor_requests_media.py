@@ -80,9 +80,9 @@ MEDIA: list[tuple[str, Media, Any]] = [
 
 @pytest.mark.parametrize(("media", "block"), [m[1:] for m in MEDIA], ids=[m[0] for m in MEDIA])
 def test_media(tell: Tell, media: Media, block: Any) -> None:
-    said, losses = tell(blocks(media))
+    written, losses = tell(blocks(media))
 
-    assert said["messages"][0]["content"][1] == block
+    assert written["messages"][0]["content"][1] == block
     assert losses == []
 
 
@@ -107,16 +107,16 @@ def test_media_that_cannot_be_sent_are_refused(tell: Tell, media: Media) -> None
 def test_an_empty_document_and_anothers_part_are_recorded(tell: Tell) -> None:
     other = Foreign(dialect="gemini", type="x", raw=Raw(b"{}"))
 
-    said, lost = tell(blocks(Media(kind="document", text=""), other))
+    written, lost = tell(blocks(Media(kind="document", text=""), other))
 
-    assert said["messages"] == [{"role": "user", "content": "first"}]
+    assert written["messages"] == [{"role": "user", "content": "first"}]
     assert lost == ["document", "part:x"]
 
 
 def test_an_images_detail_is_recorded_and_the_image_sent(tell: Tell) -> None:
-    said, losses = tell(blocks(Media(kind="image", url="https://a", detail="high")))
+    written, losses = tell(blocks(Media(kind="image", url="https://a", detail="high")))
 
-    assert said["messages"][0]["content"][1]["type"] == "image"
+    assert written["messages"][0]["content"][1]["type"] == "image"
     assert losses == ["detail"]
 
 
@@ -127,7 +127,7 @@ def test_the_assistant_shows_nothing_on_this_wire(tell: Tell) -> None:
         Turn("user", (Text(text="r"),)),
     )
 
-    said, losses = tell(asking(turns=turns))
+    written, losses = tell(asking(turns=turns))
 
-    assert said["messages"][1] == {"role": "assistant", "content": "a"}
+    assert written["messages"][1] == {"role": "assistant", "content": "a"}
     assert losses == ["image"]

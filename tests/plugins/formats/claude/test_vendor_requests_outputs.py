@@ -11,9 +11,9 @@ from gateway_core import Output, Text
 def test_a_form_by_schema(tell: Tell, at: At) -> None:
     output = Output(schema=Raw(b'{"type":"object","properties":{"n":{"type":"string"}}}'))
 
-    said, losses = tell(asking(output=output))
+    written, losses = tell(asking(output=output))
 
-    assert said["output_config"]["format"] == {
+    assert written["output_config"]["format"] == {
         "type": "json_schema",
         "schema": {
             "type": "object",
@@ -23,15 +23,15 @@ def test_a_form_by_schema(tell: Tell, at: At) -> None:
     }
     assert losses == []
 
-    said, losses = tell(asking(output=output, instructions=(Text(text="s"),)), at("kimi-k2"))
+    written, losses = tell(asking(output=output, instructions=(Text(text="s"),)), at("kimi-k2"))
 
-    assert "output_config" not in said
-    assert '"properties":{"n"' in said["system"][1]["text"]
+    assert "output_config" not in written
+    assert '"properties":{"n"' in written["system"][1]["text"]
     assert losses == ["output_schema"]
 
-    said, losses = tell(asking(output=output), at("kimi-k2", structured_outputs=True))
+    written, losses = tell(asking(output=output), at("kimi-k2", structured_outputs=True))
 
-    assert "output_config" in said
+    assert "output_config" in written
     assert losses == []
 
 
@@ -42,17 +42,17 @@ def test_a_form_that_must_give_way_is_recorded(tell: Tell) -> None:
         "additionalProperties": False,
     }
 
-    said, losses = tell(asking(output=Output(schema=Raw(json.dumps(schema).encode()))))
+    written, losses = tell(asking(output=Output(schema=Raw(json.dumps(schema).encode()))))
 
     assert (
         "maxLength: 3"
-        in said["output_config"]["format"]["schema"]["properties"]["n"]["description"]
+        in written["output_config"]["format"]["schema"]["properties"]["n"]["description"]
     )
     assert losses == ["output_schema"]
 
 
 def test_any_json_is_asked_for_in_words(tell: Tell) -> None:
-    said, losses = tell(asking(output=Output()))
+    written, losses = tell(asking(output=Output()))
 
-    assert "JSON" in said["system"]
+    assert "JSON" in written["system"]
     assert losses == ["output_json"]

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 
 def fitted(schema: Any) -> tuple[Any, bool]:
-    said, whole = fit_schema(Raw(json.dumps(schema).encode()))
-    return json.loads(bytes(said)), whole
+    written, whole = fit_schema(Raw(json.dumps(schema).encode()))
+    return json.loads(bytes(written)), whole
 
 
 OPEN = {"type": "object", "properties": {}}

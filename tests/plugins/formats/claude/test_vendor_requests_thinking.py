@@ -65,11 +65,11 @@ BY_MODEL: list[tuple[str, Thinking, Any, Any, list[str]]] = [
 def test_thinking_by_model(
     tell: Tell, at: At, model: str, wish: Thinking, kind: Any, effort: Any, losses: list[str]
 ) -> None:
-    said, lost = tell(thinking(wish), at(model, longest=64000))
+    written, lost = tell(thinking(wish), at(model, longest=64000))
 
-    member = said.get("thinking")
+    member = written.get("thinking")
     assert kind == (None if member is None else (member["type"], member.get("budget_tokens")))
-    assert said.get("output_config", {}).get("effort") == effort
+    assert written.get("output_config", {}).get("effort") == effort
     assert lost == losses
 
 
@@ -79,14 +79,14 @@ def test_thinking_by_model(
 def test_a_providers_word_goes_before_the_models_id(
     tell: Tell, at: At, style: str, kind: str | None
 ) -> None:
-    said, losses = tell(thinking(Thinking(effort="high")), at("claude-opus-4-7", thinking=style))
+    written, losses = tell(thinking(Thinking(effort="high")), at("claude-opus-4-7", thinking=style))
 
-    assert said.get("thinking", {}).get("type") == kind
+    assert written.get("thinking", {}).get("type") == kind
     assert losses == (["thinking"] if style == "none" else [])
 
 
 @pytest.mark.parametrize(
-    ("asked", "longest", "budget", "limit", "losses"),
+    ("received", "longest", "budget", "limit", "losses"),
     [
         (20000, None, 16384, 20000, []),
         (8000, None, 4000, 8000, []),
@@ -99,25 +99,25 @@ def test_a_providers_word_goes_before_the_models_id(
 def test_a_budget_leaves_room_for_the_answer(
     tell: Tell,
     at: At,
-    asked: int | None,
+    received: int | None,
     longest: int | None,
     budget: int | None,
     limit: int,
     losses: list[str],
 ) -> None:
-    conversation = thinking(Thinking(effort="high"), sampling=Sampling(max_tokens=asked))
+    conversation = thinking(Thinking(effort="high"), sampling=Sampling(max_tokens=received))
 
-    said, lost = tell(conversation, at(longest=longest))
+    written, lost = tell(conversation, at(longest=longest))
 
-    assert said.get("thinking", {}).get("budget_tokens") == budget
-    assert (said["max_tokens"], lost) == (limit, losses)
+    assert written.get("thinking", {}).get("budget_tokens") == budget
+    assert (written["max_tokens"], lost) == (limit, losses)
 
 
 def test_effort_without_thinking_stays_so_for_clients_of_this_dialect(tell: Tell) -> None:
-    said, _ = tell(thinking(Thinking(effort="medium"), dialect="claude"))
+    written, _ = tell(thinking(Thinking(effort="medium"), dialect="claude"))
 
-    assert said["output_config"] == {"effort": "medium"}
-    assert "thinking" not in said
+    assert written["output_config"] == {"effort": "medium"}
+    assert "thinking" not in written
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_whether_thinking_is_shown(
 ) -> None:
     wish = Thinking(enabled=True, effort="high", show=True, summary="auto")
 
-    said, _ = tell(thinking(wish, dialect=dialect), at(model, longest=64000))
+    written, _ = tell(thinking(wish, dialect=dialect), at(model, longest=64000))
 
-    assert said["thinking"].get("display") == shown
+    assert written["thinking"].get("display") == shown
 
 
 def test_a_client_of_this_format_that_says_nothing_of_it_gets_what_the_model_shows(
@@ -216,9 +216,9 @@ def test_sampling_beside_thinking(
     sent: dict[str, Any],
     losses: list[str],
 ) -> None:
-    said, lost = tell(thinking(wish, sampling=sampling), at(model, longest=64000))
+    written, lost = tell(thinking(wish, sampling=sampling), at(model, longest=64000))
 
-    assert {k: said[k] for k in ("temperature", "top_p", "top_k") if k in said} == sent
+    assert {k: written[k] for k in ("temperature", "top_p", "top_k") if k in written} == sent
     assert lost == losses
 
 
@@ -236,9 +236,9 @@ def test_a_forced_call_beside_thinking(
 ) -> None:
     conversation = thinking(wish, tools=(LOOK,), tool_choice=ToolChoice("required"))
 
-    said, lost = tell(conversation, at(model, longest=64000))
+    written, lost = tell(conversation, at(model, longest=64000))
 
-    assert said["tool_choice"] == {"type": kind}
+    assert written["tool_choice"] == {"type": kind}
     assert lost == losses
 
 
@@ -255,24 +255,24 @@ SIGNED = Reasoning(text="hm", signature="s", origin="anthropic")
 
 
 def test_a_tool_loop_that_lost_its_thinking_goes_without(tell: Tell, at: At) -> None:
-    said, losses = tell(in_a_tool_loop(Text(text="a")), at(longest=64000))
+    written, losses = tell(in_a_tool_loop(Text(text="a")), at(longest=64000))
 
-    assert said["thinking"] == {"type": "disabled"}
+    assert written["thinking"] == {"type": "disabled"}
     assert losses == ["thinking"]
 
 
 def test_a_tool_loop_that_kept_its_thinking_goes_on(tell: Tell, at: At) -> None:
-    said, losses = tell(in_a_tool_loop(SIGNED, Text(text="a")), at(longest=64000))
+    written, losses = tell(in_a_tool_loop(SIGNED, Text(text="a")), at(longest=64000))
 
-    assert said["thinking"]["type"] == "enabled"
-    assert said["messages"][1]["content"][0]["type"] == "thinking"
+    assert written["thinking"]["type"] == "enabled"
+    assert written["messages"][1]["content"][0]["type"] == "thinking"
     assert losses == []
 
 
 def test_adaptive_thinking_does_not_mind_a_lost_block(tell: Tell, at: At) -> None:
-    said, losses = tell(in_a_tool_loop(Text(text="a")), at("claude-opus-4-7"))
+    written, losses = tell(in_a_tool_loop(Text(text="a")), at("claude-opus-4-7"))
 
-    assert said["thinking"]["type"] == "adaptive"
+    assert written["thinking"]["type"] == "adaptive"
     assert losses == []
 
 
@@ -284,21 +284,21 @@ def test_only_the_last_round_of_tools_must_have_its_thinking(tell: Tell, at: At)
         Turn("user", (ToolResult(call_id="u"),)),
     )
 
-    said, losses = tell(
+    written, losses = tell(
         thinking(Thinking(effort="low"), turns=later, tools=(LOOK,)), at(longest=64000)
     )
 
-    assert said["thinking"]["type"] == "enabled"
+    assert written["thinking"]["type"] == "enabled"
     assert losses == []
 
 
 def test_vendors_that_take_unsigned_thinking_keep_it_on(tell: Tell, at: At) -> None:
-    said, _ = tell(
+    written, _ = tell(
         in_a_tool_loop(Reasoning(text="hm")), at("kimi-k2", longest=64000, unsigned_thinking=True)
     )
 
-    assert said["thinking"]["type"] == "enabled"
-    assert said["messages"][1]["content"][0]["thinking"] == "hm"
+    assert written["thinking"]["type"] == "enabled"
+    assert written["messages"][1]["content"][0]["thinking"] == "hm"
 
 
 MODELS: list[tuple[str, dict[str, Any]]] = [

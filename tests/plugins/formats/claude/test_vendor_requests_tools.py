@@ -14,9 +14,9 @@ LOOK = Tool(name="look", description="d", schema=SCHEMA)
 def test_tools(tell: Tell) -> None:
     bare = Tool(name="bare")
 
-    said, losses = tell(asking(tools=(LOOK, bare)))
+    written, losses = tell(asking(tools=(LOOK, bare)))
 
-    assert said["tools"] == [
+    assert written["tools"] == [
         {
             "name": "look",
             "description": "d",
@@ -28,10 +28,10 @@ def test_tools(tell: Tell) -> None:
 
 
 def test_no_tools_are_not_said(tell: Tell) -> None:
-    said, losses = tell(asking(tool_choice=ToolChoice("auto"), parallel_tools=False))
+    written, losses = tell(asking(tool_choice=ToolChoice("auto"), parallel_tools=False))
 
-    assert "tools" not in said
-    assert "tool_choice" not in said
+    assert "tools" not in written
+    assert "tool_choice" not in written
     assert losses == []
 
 
@@ -51,9 +51,9 @@ def test_no_tools_are_not_said(tell: Tell) -> None:
 def test_a_tools_schema_is_an_object_at_its_top(
     tell: Tell, schema: bytes, sent: Any, losses: list[str]
 ) -> None:
-    said, lost = tell(asking(tools=(Tool(name="t", schema=Raw(schema)),)))
+    written, lost = tell(asking(tools=(Tool(name="t", schema=Raw(schema)),)))
 
-    assert (said["tools"][0]["input_schema"], lost) == (sent, losses)
+    assert (written["tools"][0]["input_schema"], lost) == (sent, losses)
 
 
 def test_a_strict_tool_has_a_schema_the_vendor_can_hold_to(tell: Tell, at: At) -> None:
@@ -63,9 +63,9 @@ def test_a_strict_tool_has_a_schema_the_vendor_can_hold_to(tell: Tell, at: At) -
         schema=Raw(b'{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}'),
     )
 
-    said, losses = tell(asking(tools=(strict,)))
+    written, losses = tell(asking(tools=(strict,)))
 
-    (tool,) = said["tools"]
+    (tool,) = written["tools"]
     assert tool["strict"] is True
     assert tool["input_schema"] == {
         "type": "object",
@@ -74,16 +74,16 @@ def test_a_strict_tool_has_a_schema_the_vendor_can_hold_to(tell: Tell, at: At) -
     }
     assert losses == ["strict"]
 
-    said, losses = tell(asking(tools=(strict,)), at("claude-3-7-sonnet"))
+    written, losses = tell(asking(tools=(strict,)), at("claude-3-7-sonnet"))
 
-    assert "strict" not in said["tools"][0]
+    assert "strict" not in written["tools"][0]
     assert losses == ["strict"]
 
 
 def test_a_tool_for_free_text_takes_it_as_input(tell: Tell) -> None:
-    said, losses = tell(asking(tools=(Tool(name="sh", custom=True),)))
+    written, losses = tell(asking(tools=(Tool(name="sh", custom=True),)))
 
-    assert said["tools"][0]["input_schema"]["required"] == ["input"]
+    assert written["tools"][0]["input_schema"]["required"] == ["input"]
     assert losses == ["tool:custom"]
 
 
@@ -105,23 +105,23 @@ def test_a_server_tool_of_another_dialect_becomes_the_vendors_own(
         dialect="openai",
     )
 
-    said, losses = tell(asking(tools=(tool,)))
+    written, losses = tell(asking(tools=(tool,)))
 
-    assert said["tools"] == [{"type": declared, "name": hosted}]
+    assert written["tools"] == [{"type": declared, "name": hosted}]
     assert losses == [f"tool:{hosted}.user_location"]
 
-    said, losses = tell(asking(tools=(tool,)), at("kimi-k2"))
+    written, losses = tell(asking(tools=(tool,)), at("kimi-k2"))
 
-    assert "tools" not in said
+    assert "tools" not in written
     assert losses == [f"tool:{hosted}"]
 
 
 def test_a_server_tool_that_has_no_like_is_recorded(tell: Tell) -> None:
     tools = (LOOK, Tool(name="f", hosted="file_search", raw=Raw(b"{}"), dialect="openai"))
 
-    said, losses = tell(asking(tools=tools))
+    written, losses = tell(asking(tools=tools))
 
-    assert [tool["name"] for tool in said["tools"]] == ["look"]
+    assert [tool["name"] for tool in written["tools"]] == ["look"]
     assert losses == ["tool:file_search"]
 
 
@@ -141,19 +141,19 @@ def test_a_server_tool_that_has_no_like_is_recorded(tell: Tell) -> None:
 def test_tool_choice(
     tell: Tell, choice: ToolChoice | None, parallel: bool | None, sent: Any
 ) -> None:
-    said, losses = tell(asking(tools=(LOOK,), tool_choice=choice, parallel_tools=parallel))
+    written, losses = tell(asking(tools=(LOOK,), tool_choice=choice, parallel_tools=parallel))
 
-    assert said.get("tool_choice") == sent
+    assert written.get("tool_choice") == sent
     assert losses == []
 
 
 def test_a_choice_among_several_tools_leaves_the_others_out(tell: Tell) -> None:
     tools = tuple(Tool(name=name, schema=SCHEMA) for name in "abc")
 
-    said, losses = tell(asking(tools=tools, tool_choice=ToolChoice("only", ("a", "c"))))
+    written, losses = tell(asking(tools=tools, tool_choice=ToolChoice("only", ("a", "c"))))
 
-    assert [tool["name"] for tool in said["tools"]] == ["a", "c"]
-    assert said["tool_choice"] == {"type": "any"}
+    assert [tool["name"] for tool in written["tools"]] == ["a", "c"]
+    assert written["tool_choice"] == {"type": "any"}
     assert losses == []
 
 

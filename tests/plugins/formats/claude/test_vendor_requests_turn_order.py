@@ -15,10 +15,10 @@ def result(call_id: str, word: str = "seen") -> tuple[str, tuple[AnyPart, ...]]:
     return "user", (ToolResult(call_id=call_id, content=(Text(text=word),)),)
 
 
-def shape(said: dict[str, Any]) -> list[Any]:
+def shape(written: dict[str, Any]) -> list[Any]:
     """Roles and, per block, its type with its id or text."""
     rows = []
-    for message in said["messages"]:
+    for message in written["messages"]:
         content = message["content"]
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
@@ -28,24 +28,24 @@ def shape(said: dict[str, Any]) -> list[Any]:
 
 
 def test_turns_of_one_role_become_one(tell: Tell) -> None:
-    said, losses = tell(turns(user("a"), user("b"), assistant(Text(text="c")), user("d")))
+    written, losses = tell(turns(user("a"), user("b"), assistant(Text(text="c")), user("d")))
 
-    assert shape(said) == [("u", ["a", "b"]), ("a", ["c"]), ("u", ["d"])]
+    assert shape(written) == [("u", ["a", "b"]), ("a", ["c"]), ("u", ["d"])]
     assert losses == []
 
 
 def test_a_conversation_begins_with_the_user(tell: Tell) -> None:
-    said, _ = tell(turns(assistant(Text(text="hello")), user("a")))
+    written, _ = tell(turns(assistant(Text(text="hello")), user("a")))
 
-    assert [message["role"] for message in said["messages"]] == ["user", "assistant", "user"]
+    assert [message["role"] for message in written["messages"]] == ["user", "assistant", "user"]
 
 
 def test_a_turn_that_cannot_be_sent_leaves_no_gap(tell: Tell) -> None:
-    said, losses = tell(
+    written, losses = tell(
         turns(user("a"), assistant(Text(text="b")), user(" "), assistant(Text(text="c")), user("d"))
     )
 
-    assert shape(said) == [("u", ["a"]), ("a", ["b", "c"]), ("u", ["d"])]
+    assert shape(written) == [("u", ["a"]), ("a", ["b", "c"]), ("u", ["d"])]
     assert losses == []
 
 
@@ -57,31 +57,33 @@ def test_a_turn_that_cannot_be_sent_is_refused(tell: Tell) -> None:
 
 
 def test_results_stand_first_behind_their_calls(tell: Tell) -> None:
-    said, losses = tell(
+    written, losses = tell(
         turns(user("a"), assistant(call("1"), call("2")), user("b"), result("2"), result("1"))
     )
 
-    assert shape(said)[2] == ("u", ["2", "1", "b"])
+    assert shape(written)[2] == ("u", ["2", "1", "b"])
     assert losses == []
 
 
 def test_a_call_without_a_result_gets_an_error(tell: Tell) -> None:
-    said, losses = tell(turns(user("a"), assistant(call("1"), call("2")), result("1"), user("b")))
+    written, losses = tell(
+        turns(user("a"), assistant(call("1"), call("2")), result("1"), user("b"))
+    )
 
-    assert shape(said)[2] == ("u", ["1", "2", "b"])
-    assert said["messages"][2]["content"][1]["is_error"] is True
+    assert shape(written)[2] == ("u", ["1", "2", "b"])
+    assert written["messages"][2]["content"][1]["is_error"] is True
     assert losses == []
 
 
 def test_a_call_that_nobody_answered_before_the_assistant_went_on_gets_an_error(
     tell: Tell, at: At
 ) -> None:
-    said, _ = tell(
+    written, _ = tell(
         turns(user("a"), assistant(call("1")), ("system", (Text(text="s"),)), assistant(call("2"))),
         at("claude-opus-4-8"),
     )
 
-    assert shape(said) == [
+    assert shape(written) == [
         ("u", ["a"]),
         ("a", ["1"]),
         ("u", ["1"]),
@@ -92,18 +94,18 @@ def test_a_call_that_nobody_answered_before_the_assistant_went_on_gets_an_error(
 
 
 def test_a_result_without_a_call_becomes_text(tell: Tell) -> None:
-    said, losses = tell(turns(user("a"), assistant(Text(text="b")), result("9", "found")))
+    written, losses = tell(turns(user("a"), assistant(Text(text="b")), result("9", "found")))
 
-    assert shape(said)[2] == ("u", ["found"])
+    assert shape(written)[2] == ("u", ["found"])
     assert losses == ["tool_result"]
 
 
 def test_a_result_that_comes_too_late_becomes_text(tell: Tell) -> None:
-    said, losses = tell(
+    written, losses = tell(
         turns(user("a"), assistant(call("1")), user("b"), assistant(Text(text="c")), result("1"))
     )
 
-    assert shape(said)[2:] == [("u", ["1", "b"]), ("a", ["c"]), ("u", ["seen"])]
+    assert shape(written)[2:] == [("u", ["1", "b"]), ("a", ["c"]), ("u", ["seen"])]
     assert losses == ["tool_result"]
 
 
@@ -114,15 +116,15 @@ def test_an_orphans_content_is_kept_in_every_shape(tell: Tell) -> None:
         ToolResult(call_id="3", extra={"content": Raw(b'[{"type":"tool_reference"}]')}),
     )
 
-    said, _ = tell(turns(("user", orphans), dialect="claude"))
+    written, _ = tell(turns(("user", orphans), dialect="claude"))
 
-    kinds = [block["type"] for block in said["messages"][0]["content"]]
+    kinds = [block["type"] for block in written["messages"][0]["content"]]
     assert kinds == ["text", "image", "text"]
-    assert "tool_reference" in said["messages"][0]["content"][2]["text"]
+    assert "tool_reference" in written["messages"][0]["content"][2]["text"]
 
 
 def test_ids_that_repeat_are_told_apart_with_their_results(tell: Tell) -> None:
-    said, losses = tell(
+    written, losses = tell(
         turns(
             user("a"),
             assistant(call("1"), call("1")),
@@ -133,13 +135,13 @@ def test_ids_that_repeat_are_told_apart_with_their_results(tell: Tell) -> None:
         )
     )
 
-    assert shape(said)[1:] == [
+    assert shape(written)[1:] == [
         ("a", ["1", "1_2"]),
         ("u", ["1", "1_2"]),
         ("a", ["1_3"]),
         ("u", ["1_3"]),
     ]
-    words = [b["content"] for m in said["messages"][2::2] for b in m["content"]]
+    words = [b["content"] for m in written["messages"][2::2] for b in m["content"]]
     assert words == ["x", "y", "z"]
     assert losses == []
 
@@ -147,9 +149,9 @@ def test_ids_that_repeat_are_told_apart_with_their_results(tell: Tell) -> None:
 def test_very_many_calls_of_one_id_take_no_time(tell: Tell) -> None:
     many = 20_000
 
-    said, _ = tell(turns(user("a"), assistant(*[call("1")] * many), *[result("1")] * many))
+    written, _ = tell(turns(user("a"), assistant(*[call("1")] * many), *[result("1")] * many))
 
-    results = said["messages"][2]["content"]
+    results = written["messages"][2]["content"]
     assert len({block["tool_use_id"] for block in results}) == many
 
 
@@ -166,19 +168,19 @@ def test_ids_keep_to_the_vendors_alphabet() -> None:
 
 
 def test_an_illegal_id_is_the_same_in_call_and_result(tell: Tell) -> None:
-    said, losses = tell(turns(user("a"), assistant(call("f.x:0")), result("f.x:0")))
+    written, losses = tell(turns(user("a"), assistant(call("f.x:0")), result("f.x:0")))
 
-    sent = said["messages"][1]["content"][0]["id"]
-    assert said["messages"][2]["content"][0]["tool_use_id"] == sent == make_legal_id("f.x:0")
+    sent = written["messages"][1]["content"][0]["id"]
+    assert written["messages"][2]["content"][0]["tool_use_id"] == sent == make_legal_id("f.x:0")
     assert losses == []
 
 
 def test_parts_go_to_the_turn_of_their_role(tell: Tell) -> None:
     mixed = ("assistant", (Text(text="b"), call("1"), ToolResult(call_id="1"), Text(text="c")))
 
-    said, _ = tell(turns(user("a"), mixed, user("d")))
+    written, _ = tell(turns(user("a"), mixed, user("d")))
 
-    assert shape(said) == [
+    assert shape(written) == [
         ("u", ["a"]),
         ("a", ["b", "1"]),
         ("u", ["1"]),
@@ -193,14 +195,14 @@ SYSTEM = ("system", (Text(text="s"),))
 def test_a_system_turn_stays_one_where_the_model_takes_it(tell: Tell, at: At) -> None:
     conversation = turns(user("a"), SYSTEM, assistant(Text(text="b")), user("c"), SYSTEM)
 
-    said, losses = tell(conversation, at("claude-opus-4-8"))
+    written, losses = tell(conversation, at("claude-opus-4-8"))
 
-    assert shape(said) == [("u", ["a"]), ("s", ["s"]), ("a", ["b"]), ("u", ["c"]), ("s", ["s"])]
+    assert shape(written) == [("u", ["a"]), ("s", ["s"]), ("a", ["b"]), ("u", ["c"]), ("s", ["s"])]
     assert losses == []
 
-    said, losses = tell(conversation, at("claude-sonnet-4-5"))
+    written, losses = tell(conversation, at("claude-sonnet-4-5"))
 
-    assert shape(said) == [("u", ["a", "s"]), ("a", ["b"]), ("u", ["c", "s"])]
+    assert shape(written) == [("u", ["a", "s"]), ("a", ["b"]), ("u", ["c", "s"])]
     assert losses == ["system_turn"]
 
     assert tell(conversation, at("kimi-k2", system_turns=True))[1] == []
@@ -216,25 +218,25 @@ def test_a_system_turn_stays_one_where_the_model_takes_it(tell: Tell, at: At) ->
     ids=["between user turns", "behind the assistant", "first"],
 )
 def test_a_system_turn_elsewhere_is_user_text(tell: Tell, at: At, rows: Any) -> None:
-    said, losses = tell(turns(*rows), at("claude-opus-4-8"))
+    written, losses = tell(turns(*rows), at("claude-opus-4-8"))
 
-    assert "system" not in [message["role"] for message in said["messages"]]
-    assert '"s"' in json.dumps(said["messages"])
+    assert "system" not in [message["role"] for message in written["messages"]]
+    assert '"s"' in json.dumps(written["messages"])
     assert losses == ["system_turn"]
 
 
 def test_a_system_turn_waits_for_the_results(tell: Tell, at: At) -> None:
-    said, losses = tell(
+    written, losses = tell(
         turns(user("a"), assistant(call("1")), SYSTEM, result("1")), at("claude-opus-4-8")
     )
 
-    assert shape(said) == [("u", ["a"]), ("a", ["1"]), ("u", ["1"]), ("s", ["s"])]
+    assert shape(written) == [("u", ["a"]), ("a", ["1"]), ("u", ["1"]), ("s", ["s"])]
     assert losses == ["system_turn"]
 
 
 def test_an_image_in_a_system_turn_is_the_users(tell: Tell, at: At) -> None:
     shown = ("system", (Text(text="s"), Media(kind="image", url="https://a")))
 
-    said, _ = tell(turns(user("a"), shown), at("claude-opus-4-8"))
+    written, _ = tell(turns(user("a"), shown), at("claude-opus-4-8"))
 
-    assert [b["type"] for b in said["messages"][-1]["content"]] == ["text", "text", "image"]
+    assert [b["type"] for b in written["messages"][-1]["content"]] == ["text", "text", "image"]

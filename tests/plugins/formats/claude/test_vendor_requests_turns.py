@@ -10,14 +10,14 @@ from gateway_core import Citation, Media, Reasoning, Refusal, Text, ToolCall, To
 
 
 def test_earlier_refusals_are_words(tell: Tell) -> None:
-    said, losses = tell(answered(Refusal(text="no")))
+    written, losses = tell(answered(Refusal(text="no")))
 
-    assert said["messages"][1]["content"] == "no"
+    assert written["messages"][1]["content"] == "no"
     assert losses == ["refusal"]
 
 
 def test_only_thinking_that_this_vendor_can_read_goes_back(tell: Tell) -> None:
-    said, losses = tell(
+    written, losses = tell(
         answered(
             Reasoning(text="mine", signature="s1", origin="anthropic"),
             Reasoning(text="the client's", signature="s2", origin="~claude"),
@@ -28,7 +28,7 @@ def test_only_thinking_that_this_vendor_can_read_goes_back(tell: Tell) -> None:
         )
     )
 
-    assert said["messages"][1]["content"] == [
+    assert written["messages"][1]["content"] == [
         {"type": "thinking", "thinking": "mine", "signature": "s1"},
         {"type": "thinking", "thinking": "the client's", "signature": "s2"},
         {"type": "redacted_thinking", "data": "s3"},
@@ -43,9 +43,9 @@ def test_thinking_without_proof_stays_behind(tell: Tell, at: At) -> None:
     assert tell(conversation)[0]["messages"][1]["content"] == "a"
     assert tell(conversation)[1] == ["reasoning"]
 
-    said, losses = tell(conversation, at("kimi-k2", unsigned_thinking=True))
+    written, losses = tell(conversation, at("kimi-k2", unsigned_thinking=True))
 
-    assert said["messages"][1]["content"][0] == {
+    assert written["messages"][1]["content"][0] == {
         "type": "thinking",
         "thinking": "hm",
         "signature": "",
@@ -54,7 +54,7 @@ def test_thinking_without_proof_stays_behind(tell: Tell, at: At) -> None:
 
 
 def test_thinking_that_came_back_with_a_call_stands_before_the_text(tell: Tell) -> None:
-    said, _ = tell(
+    written, _ = tell(
         asking(
             turns=(
                 Turn("user", (Text(text="q"),)),
@@ -71,7 +71,7 @@ def test_thinking_that_came_back_with_a_call_stands_before_the_text(tell: Tell) 
         )
     )
 
-    kinds = [block["type"] for block in said["messages"][1]["content"]]
+    kinds = [block["type"] for block in written["messages"][1]["content"]]
     assert kinds == ["thinking", "text", "tool_use"]
 
 
@@ -89,9 +89,9 @@ def test_another_vendors_signatures_are_recorded(tell: Tell) -> None:
 def test_citations_go_back_only_as_the_vendors_own(tell: Tell) -> None:
     own = Citation(quote="w", raw=Raw(b'{"type":"char_location"}'), dialect="claude")
 
-    said, losses = tell(answered(Text(text="a", citations=(own, Citation(url="https://a")))))
+    written, losses = tell(answered(Text(text="a", citations=(own, Citation(url="https://a")))))
 
-    assert said["messages"][1]["content"] == [
+    assert written["messages"][1]["content"] == [
         {"type": "text", "text": "a", "citations": [{"type": "char_location"}]}
     ]
     assert losses == ["citations"]
@@ -107,18 +107,18 @@ ARGUMENTS = [
 
 @pytest.mark.parametrize(("arguments", "sent", "losses"), ARGUMENTS)
 def test_arguments_are_an_object(tell: Tell, arguments: str, sent: Any, losses: list[str]) -> None:
-    said, lost = tell(answered(ToolCall(id="t", name="look", arguments=arguments)))
+    written, lost = tell(answered(ToolCall(id="t", name="look", arguments=arguments)))
 
-    assert said["messages"][1]["content"][0]["input"] == sent
+    assert written["messages"][1]["content"][0]["input"] == sent
     assert lost == losses
 
 
 def test_a_call_with_free_text_is_wrapped(tell: Tell) -> None:
     call = ToolCall(id="t", name="sh", arguments="ls -l", custom=True)
 
-    said, losses = tell(answered(call))
+    written, losses = tell(answered(call))
 
-    assert said["messages"][1]["content"][0]["input"] == {"input": "ls -l"}
+    assert written["messages"][1]["content"][0]["input"] == {"input": "ls -l"}
     assert losses == ["tool:custom"]
 
 
@@ -137,9 +137,9 @@ def test_results_carry_text_images_and_documents(tell: Tell) -> None:
         Turn("user", (result,)),
     )
 
-    said, losses = tell(asking(turns=turns))
+    written, losses = tell(asking(turns=turns))
 
-    (block,) = said["messages"][2]["content"]
+    (block,) = written["messages"][2]["content"]
     assert [piece["type"] for piece in block["content"]] == ["text", "image", "document"]
     assert losses == []
 

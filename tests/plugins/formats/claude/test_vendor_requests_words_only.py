@@ -19,7 +19,7 @@ parts = st.builds(
     st.sampled_from([None, None, None, "s"]),
 )
 turns = st.builds(
-    lambda role, said, name: Turn(role, tuple(said), name),
+    lambda role, written, name: Turn(role, tuple(written), name),
     roles,
     st.lists(parts, max_size=2),
     st.sampled_from([None, None, None, "n"]),
@@ -57,7 +57,7 @@ def test_turns_that_alternate_take_the_short_cut(conversation: list[Turn]) -> No
 
 @given(
     st.lists(parts, max_size=3),
-    alternating.filter(lambda said: said[-1].role == "user"),
+    alternating.filter(lambda written: written[-1].role == "user"),
     st.one_of(
         st.just(Sampling()),
         st.builds(
@@ -73,11 +73,15 @@ def test_turns_that_alternate_take_the_short_cut(conversation: list[Turn]) -> No
     st.booleans(),
 )
 def test_a_plain_request_is_written_as_one_with_more_to_it(
-    instructions: list[Text], said: list[Turn], sampling: Sampling, user: str | None, stream: bool
+    instructions: list[Text],
+    written: list[Turn],
+    sampling: Sampling,
+    user: str | None,
+    stream: bool,
 ) -> None:
     plain = Conversation(
         instructions=tuple(instructions),
-        turns=tuple(said),
+        turns=tuple(written),
         sampling=sampling,
         user=user,
         service_tier=user,

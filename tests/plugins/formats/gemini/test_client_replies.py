@@ -31,12 +31,12 @@ ASKED = Conversation(model="asked", dialect="gemini")
 
 
 def whole(
-    client: ClientSide, *parts: Any, asked: Conversation = ASKED, **more: Any
+    client: ClientSide, *parts: Any, received: Conversation = ASKED, **more: Any
 ) -> tuple[dict[str, Any], list[str]]:
     losses = Losses()
     usage = more.pop("usage", None)
     reply = Reply(id="id-1", model="m-1", choices=(Choice(parts=parts, **more),), usage=usage)
-    body: dict[str, Any] = msgspec.json.decode(client.write_reply(reply, asked, losses))
+    body: dict[str, Any] = msgspec.json.decode(client.write_reply(reply, received, losses))
     types.GenerateContentResponse.model_validate(body)
     return body, list(losses.names)
 
@@ -138,8 +138,8 @@ def test_no_line_reader_splits_within_an_answer(client: ClientSide) -> None:
     body = client.write_reply(reply, ASKED, Losses())
 
     assert len(body.decode().splitlines()) == 1
-    told = msgspec.json.decode(body)["candidates"][0]["content"]["parts"]
-    assert told == [{"text": "a\u2028b\u2029c\x85d"}]
+    reported = msgspec.json.decode(body)["candidates"][0]["content"]["parts"]
+    assert reported == [{"text": "a\u2028b\u2029c\x85d"}]
 
 
 def test_an_empty_answer_has_an_empty_text(client: ClientSide) -> None:
@@ -161,9 +161,9 @@ def test_a_refused_prompt_has_no_candidates(client: ClientSide) -> None:
 
 
 def test_thinking_is_not_shown_to_one_who_does_not_want_it(client: ClientSide) -> None:
-    asked = Conversation(thinking=Thinking(show=False))
+    received = Conversation(thinking=Thinking(show=False))
 
-    body, _ = whole(client, Reasoning(text="hm"), Text(text="a"), asked=asked)
+    body, _ = whole(client, Reasoning(text="hm"), Text(text="a"), received=received)
 
     assert body["candidates"][0]["content"]["parts"] == [{"text": "a"}]
 
@@ -295,9 +295,9 @@ def test_whole_and_streamed_agree(client: ClientSide, vendor: VendorSide) -> Non
     reader = vendor.stream_reader()
 
     events = [*reader.feed(writer.feed(unfold(reply)) + writer.close()), *reader.close()]
-    told = vendor.read_reply(client.write_reply(reply, ASKED, Losses()))
+    reported = vendor.read_reply(client.write_reply(reply, ASKED, Losses()))
 
-    assert told.choices[0].parts == parts
+    assert reported.choices[0].parts == parts
     assert [event for event in events if isinstance(event, PartStarted)] == [
         PartStarted(0, Reasoning()),
         PartStarted(1, Text(text="")),

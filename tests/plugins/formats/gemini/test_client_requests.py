@@ -41,11 +41,15 @@ def result(name: str, response: Any, **more: Any) -> dict[str, Any]:
 
 
 def test_the_path_names_the_model_and_the_way_of_answering(read: Read) -> None:
-    asked = read({"contents": HELLO, "model": "models/other"}, "google/gemini-x", True)
+    received = read({"contents": HELLO, "model": "models/other"}, "google/gemini-x", True)
 
-    assert (asked.model, asked.stream, asked.dialect) == ("google/gemini-x", True, "gemini")
-    assert asked.turns == (Turn("user", (Text(text="Hello"),)),)
-    assert asked.extra == {}
+    assert (received.model, received.stream, received.dialect) == (
+        "google/gemini-x",
+        True,
+        "gemini",
+    )
+    assert received.turns == (Turn("user", (Text(text="Hello"),)),)
+    assert received.extra == {}
 
 
 def test_both_spellings_of_every_name_are_read(read: Read) -> None:
@@ -97,7 +101,7 @@ def test_instructions_are_a_string_or_a_content(read: Read, instruction: Any) ->
 
 
 def test_contents_of_one_role_in_a_row_are_one_turn(read: Read) -> None:
-    asked = read(
+    received = read(
         {
             "contents": [
                 user({"text": "a"}),
@@ -109,13 +113,13 @@ def test_contents_of_one_role_in_a_row_are_one_turn(read: Read) -> None:
         }
     )
 
-    assert asked.turns[0] == Turn("user", (Text(text="a"), Text(text="b")))
-    assert asked.turns[1] == Turn("assistant", (Text(text="Hello"),))
-    assert asked.turns[2].role == "user"
+    assert received.turns[0] == Turn("user", (Text(text="a"), Text(text="b")))
+    assert received.turns[1] == Turn("assistant", (Text(text="Hello"),))
+    assert received.turns[2].role == "user"
 
 
 def test_parts_beside_a_function_s_result_follow_it(read: Read) -> None:
-    asked = read(
+    received = read(
         {
             "contents": [
                 user({"text": "go"}),
@@ -125,14 +129,14 @@ def test_parts_beside_a_function_s_result_follow_it(read: Read) -> None:
         }
     )
 
-    assert asked.turns[2].parts == (
+    assert received.turns[2].parts == (
         ToolResult(call_id="1", name="f", content=(Text(text="done"),)),
         Text(text="and look"),
     )
 
 
 def test_calls_without_ids_are_matched_by_name_in_order(read: Read) -> None:
-    asked = read(
+    received = read(
         {
             "contents": [
                 user({"text": "go"}),
@@ -144,17 +148,19 @@ def test_calls_without_ids_are_matched_by_name_in_order(read: Read) -> None:
         }
     )
 
-    calls = [part.id for turn in asked.turns for part in turn.parts if isinstance(part, ToolCall)]
-    results = [p.call_id for t in asked.turns for p in t.parts if isinstance(p, ToolResult)]
+    calls = [
+        part.id for turn in received.turns for part in turn.parts if isinstance(part, ToolCall)
+    ]
+    results = [p.call_id for t in received.turns for p in t.parts if isinstance(p, ToolResult)]
     assert calls == ["call_f", "call_g", "call_f_2", "call_f_3"]
     assert results == ["call_f", "call_f_2", "call_g", "call_f_3", "call_f_4"]
 
 
 def test_ids_that_were_given_are_kept(read: Read) -> None:
     contents = [user({"text": "go"}), model(call("f", id="b"), call("f", id="a"))]
-    asked = read({"contents": [*contents, user(result("f", {}, id="a"), result("f", {}))]})
+    received = read({"contents": [*contents, user(result("f", {}, id="a"), result("f", {}))]})
 
-    assert [part.call_id for part in asked.turns[2].parts if isinstance(part, ToolResult)] == [
+    assert [part.call_id for part in received.turns[2].parts if isinstance(part, ToolResult)] == [
         "a",
         "b",
     ]
@@ -176,18 +182,18 @@ def test_ids_that_were_given_are_kept(read: Read) -> None:
 def test_a_function_s_response_is_any_object(
     read: Read, response: Any, text: str, failed: bool
 ) -> None:
-    asked = read({"contents": [user(result("f", response, id="1"))]})
+    received = read({"contents": [user(result("f", response, id="1"))]})
 
     expected = ToolResult(call_id="1", name="f", content=(Text(text=text),), failed=failed)
-    assert asked.turns[0].parts == (expected,)
+    assert received.turns[0].parts == (expected,)
 
 
 def test_pictures_in_a_function_s_result_stay_in_it(read: Read) -> None:
     picture = {"inlineData": {"mimeType": "image/png", "data": "AAAA", "displayName": "a.png"}}
-    asked = read({"contents": [user(result("f", {"result": "see"}, id="1", parts=[picture]))]})
+    received = read({"contents": [user(result("f", {"result": "see"}, id="1", parts=[picture]))]})
 
     media = Media(kind="image", media_type="image/png", data="AAAA", name="a.png")
-    assert asked.turns[0].parts == (
+    assert received.turns[0].parts == (
         ToolResult(call_id="1", name="f", content=(Text(text="see"), media)),
     )
 
@@ -236,7 +242,7 @@ def test_media_are_told_apart_by_type_and_address(read: Read, part: Any, media: 
 
 
 def test_thinking_and_signatures_of_the_client_are_its_dialect_s_own(read: Read) -> None:
-    asked = read(
+    received = read(
         {
             "contents": [
                 user({"text": "go"}),
@@ -251,7 +257,7 @@ def test_thinking_and_signatures_of_the_client_are_its_dialect_s_own(read: Read)
         }
     )
 
-    assert asked.turns[1].parts == (
+    assert received.turns[1].parts == (
         Reasoning(text="Hmm."),
         ToolCall(id="1", name="f", arguments="{}", signature="c2ln", origin="~gemini"),
         Text(text="then", signature="dGFpbA==", origin="~gemini"),
@@ -270,9 +276,9 @@ def test_thinking_and_signatures_of_the_client_are_its_dialect_s_own(read: Read)
     ],
 )
 def test_what_only_this_dialect_knows_is_kept_as_it_is(read: Read, name: str, kind: str) -> None:
-    asked = read({"contents": [model({name: {"x": 1}, "thoughtSignature": "c2ln"})]})
+    received = read({"contents": [model({name: {"x": 1}, "thoughtSignature": "c2ln"})]})
 
-    [part] = asked.turns[0].parts
+    [part] = received.turns[0].parts
     assert isinstance(part, Foreign)
     assert (part.type, part.dialect) == (kind, "gemini")
     assert bytes(part.raw) == b'{"%b":{"x":1}}' % name.encode()

@@ -40,9 +40,9 @@ def plain_schema(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     made = {camel(name): each for name, each in schema.items() if each is not None}
-    said = made.get("type")
-    if isinstance(said, list) and "null" in said:
-        [made["type"]] = [each for each in said if each != "null"]
+    output = made.get("type")
+    if isinstance(output, list) and "null" in output:
+        [made["type"]] = [each for each in output if each != "null"]
         made["nullable"] = True
     branches = made.get("anyOf", [])
     if {"type": "null"} in branches and len(branches) == 2:
@@ -72,7 +72,7 @@ def plain_parts(parts: list[Any], ids: str, model: bool) -> list[Any]:
             if name in part and part[name].get("id") not in (None, *re.findall(r"[\w-]+", ids)):
                 del part[name]["id"]  # was given by the gateway
         if "functionResponse" in part:
-            part["functionResponse"]["response"] = told(part["functionResponse"]["response"])
+            part["functionResponse"]["response"] = reported(part["functionResponse"]["response"])
         joins = kept and model and kept[-1].keys() == part.keys() == {"text"}
         if joins:
             kept[-1]["text"] += part["text"]
@@ -81,7 +81,7 @@ def plain_parts(parts: list[Any], ids: str, model: bool) -> list[Any]:
     return sorted(kept, key=lambda part: "functionResponse" not in part)
 
 
-def told(response: Any) -> Any:
+def reported(response: Any) -> Any:
     """``result`` and ``output`` are two words for the whole of a function's answer."""
     if isinstance(response, dict) and len(response) == 1:
         name, value = next(iter(response.items()))

@@ -31,7 +31,7 @@ def model(*parts: Any) -> dict[str, Any]:
 
 
 def test_a_nameless_member_is_kept_where_it_stood(read: Read) -> None:
-    asked = read(
+    received = read(
         {
             "contents": [
                 {
@@ -51,11 +51,11 @@ def test_a_nameless_member_is_kept_where_it_stood(read: Read) -> None:
         }
     )
 
-    assert asked.turns[0].extra == {"newer": Raw(b"1")}
-    assert asked.turns[0].parts[0].extra == {"videoMetadata": Raw(b'{"fps":2}')}
-    assert asked.tools[0].extra == {"behavior": Raw(b'"BLOCKING"')}
-    assert asked.tool_choice == ToolChoice("auto")
-    assert asked.extra == {
+    assert received.turns[0].extra == {"newer": Raw(b"1")}
+    assert received.turns[0].parts[0].extra == {"videoMetadata": Raw(b'{"fps":2}')}
+    assert received.tools[0].extra == {"behavior": Raw(b'"BLOCKING"')}
+    assert received.tool_choice == ToolChoice("auto")
+    assert received.extra == {
         "safetySettings": Raw(b"[]"),
         "labels": Raw(b'{"a_b":"c"}'),
         "not_yet_known": Raw(b"1"),
@@ -68,7 +68,7 @@ def test_a_nameless_member_is_kept_where_it_stood(read: Read) -> None:
 
 
 def test_every_sampling_setting_has_its_place(read: Read) -> None:
-    asked = read(
+    received = read(
         {
             "contents": HELLO,
             "generationConfig": {
@@ -88,7 +88,7 @@ def test_every_sampling_setting_has_its_place(read: Read) -> None:
         }
     )
 
-    assert asked.sampling == Sampling(
+    assert received.sampling == Sampling(
         max_tokens=100,
         temperature=0.5,
         top_p=0.9,
@@ -101,7 +101,7 @@ def test_every_sampling_setting_has_its_place(read: Read) -> None:
         logprobs=True,
         top_logprobs=3,
     )
-    assert asked.extra == {}
+    assert received.extra == {}
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_every_sampling_setting_has_its_place(read: Read) -> None:
 def test_thinking_is_measured_in_words_or_tokens(
     read: Read, config: Any, thinking: Thinking | None
 ) -> None:
-    asked = read({"contents": HELLO, "generationConfig": {"thinkingConfig": config}})
+    received = read({"contents": HELLO, "generationConfig": {"thinkingConfig": config}})
 
-    assert asked.thinking == thinking
+    assert received.thinking == thinking
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_thinking_is_measured_in_words_or_tokens(
     ],
 )
 def test_a_choice_among_tools(read: Read, calling: Any, choice: ToolChoice | None) -> None:
-    asked = read({"contents": HELLO, "toolConfig": {"functionCallingConfig": calling}})
+    received = read({"contents": HELLO, "toolConfig": {"functionCallingConfig": calling}})
 
-    assert asked.tool_choice == choice
-    assert asked.extra == {}
+    assert received.tool_choice == choice
+    assert received.extra == {}
 
 
 def test_functions_have_json_schemas_whichever_way_they_were_declared(read: Read) -> None:
     own = {"type": "OBJECT", "properties": {"a": {"type": "STRING", "nullable": True}}}
     plain = {"type": "object", "properties": {"a": {"type": ["string", "null"]}}}
-    asked = read(
+    received = read(
         {
             "contents": HELLO,
             "tools": [
@@ -155,7 +155,7 @@ def test_functions_have_json_schemas_whichever_way_they_were_declared(read: Read
         }
     )
 
-    first, second, third = asked.tools
+    first, second, third = received.tools
     assert first == Tool(name="f", description="d", schema=Raw(msgspec.json.encode(plain)))
     assert second.schema is not None
     assert msgspec.json.decode(second.schema) == plain
@@ -208,14 +208,14 @@ def test_the_vendor_s_tools_have_neutral_names(read: Read, name: str, hosted: st
 def test_the_form_of_the_answer(
     read: Read, config: Any, output: Output | None, left: dict[str, Raw]
 ) -> None:
-    asked = read({"contents": HELLO, "generationConfig": config})
+    received = read({"contents": HELLO, "generationConfig": config})
 
-    assert asked.output == output
-    assert asked.extra == left
+    assert received.output == output
+    assert received.extra == left
 
 
 @pytest.mark.parametrize(
-    ("said", "tier"), [("flex", "flex"), ("STANDARD", "default"), ("unspecified", None)]
+    ("written", "tier"), [("flex", "flex"), ("STANDARD", "default"), ("unspecified", None)]
 )
-def test_the_service_tier_has_a_neutral_name(read: Read, said: str, tier: str | None) -> None:
-    assert read({"contents": HELLO, "serviceTier": said}).service_tier == tier
+def test_the_service_tier_has_a_neutral_name(read: Read, written: str, tier: str | None) -> None:
+    assert read({"contents": HELLO, "serviceTier": written}).service_tier == tier

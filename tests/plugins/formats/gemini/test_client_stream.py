@@ -67,8 +67,8 @@ def test_a_stream_shows_text_as_it_grows_and_ends_with_the_reason(client: Client
         UsageReported(Usage(input_tokens=1, output_tokens=2)),
     )
 
-    said = [frame["candidates"][0]["content"]["parts"] for frame in found]
-    assert said == [[{"text": "Hel"}], [{"text": "lo"}], [{"text": ""}]]
+    written = [frame["candidates"][0]["content"]["parts"] for frame in found]
+    assert written == [[{"text": "Hel"}], [{"text": "lo"}], [{"text": ""}]]
     assert "logprobsResult" in found[0]["candidates"][0]
     assert "logprobsResult" not in found[1]["candidates"][0]
     assert [frame["candidates"][0].get("finishReason") for frame in found] == [None, None, "STOP"]
@@ -291,11 +291,11 @@ def test_calls_are_told_in_the_order_in_which_they_began(client: ClientSide) -> 
     began = (START, PartStarted(0, first), PartStarted(1, second))
     ended = (PartGrew(1, "{}"), PartEnded(1), PartGrew(0, "{}"), PartEnded(0))
 
-    told = streamed(client, *began, *ended, ChoiceEnded("tool_calls"))
+    reported = streamed(client, *began, *ended, ChoiceEnded("tool_calls"))
 
     parts = [
         part
-        for frame in told
+        for frame in reported
         for candidate in frame["candidates"]
         for part in candidate["content"]["parts"]
     ]

@@ -33,11 +33,11 @@ def written(client: ClientSide, error: GatewayError) -> dict[str, Any]:
 def test_an_error_has_code_message_and_status(
     client: ClientSide, error: GatewayError, status: int, word: str
 ) -> None:
-    told = written(client, error)
+    reported = written(client, error)
 
-    assert (told["code"], told["message"], told["status"]) == (status, "no", word)
-    assert told["request_id"] == "req-1"
-    assert told["details"][0]["reason"] == (error.code or "").upper()
+    assert (reported["code"], reported["message"], reported["status"]) == (status, "no", word)
+    assert reported["request_id"] == "req-1"
+    assert reported["details"][0]["reason"] == (error.code or "").upper()
 
 
 def test_an_error_names_the_vendor_s_request_when_it_differs(client: ClientSide) -> None:
@@ -47,9 +47,9 @@ def test_an_error_names_the_vendor_s_request_when_it_differs(client: ClientSide)
 
 
 def test_an_error_tells_when_to_come_back(client: ClientSide) -> None:
-    told = written(client, LimitExceeded("no", retry_after=2.5))
+    reported = written(client, LimitExceeded("no", retry_after=2.5))
 
-    assert told["details"][-1] == {
+    assert reported["details"][-1] == {
         "@type": "type.googleapis.com/google.rpc.RetryInfo",
         "retryDelay": "2.5s",
     }

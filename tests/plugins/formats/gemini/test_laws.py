@@ -186,24 +186,24 @@ def conversations(draw: st.DrawFn) -> Conversation:
 
 @settings(max_examples=100)
 @given(conversations())
-def test_a_conversation_of_this_dialect_reads_as_it_was_written(asked: Conversation) -> None:
+def test_a_conversation_of_this_dialect_reads_as_it_was_written(received: Conversation) -> None:
     losses = Losses()
 
-    body = VENDOR.write_request(asked, TARGET, losses)
+    body = VENDOR.write_request(received, TARGET, losses)
 
     call = Call(kind=Kind.LLM, format="gemini", model="m", stream=False, body=body)
-    assert CLIENT.read_request(call) == asked
+    assert CLIENT.read_request(call) == received
     assert not losses
 
 
 @given(conversations(), st.sampled_from(["openai", "claude"]), st.booleans())
 def test_a_conversation_of_any_dialect_is_one_the_vendor_takes(
-    asked: Conversation, dialect: str, ids: bool
+    received: Conversation, dialect: str, ids: bool
 ) -> None:
     spec = ProviderSpec(id="p", name="P", options={"call_ids": ids})
     target = Target(spec, Model("gemini-3-flash"))
 
-    written = VENDOR.write_request(replace(asked, dialect=dialect), target, Losses())
+    written = VENDOR.write_request(replace(received, dialect=dialect), target, Losses())
 
     body = msgspec.json.decode(written)
     roles = [content["role"] for content in body["contents"]]

@@ -118,8 +118,12 @@ def test_a_vendor_s_error_is_told_and_ends_the_stream(vendor: VendorSide) -> Non
 
     assert passing.failure == ReplyFailed("Overloaded", "UNAVAILABLE", "UNAVAILABLE", 503)
     last = passed.split(b"\r\n\r\n")[-2].rpartition(b"data: ")[2]
-    told = msgspec.json.decode(last)["error"]
-    assert (told["code"], told["message"], told["status"]) == (503, "Overloaded", "UNAVAILABLE")
+    reported = msgspec.json.decode(last)["error"]
+    assert (reported["code"], reported["message"], reported["status"]) == (
+        503,
+        "Overloaded",
+        "UNAVAILABLE",
+    )
     assert passing.feed(frame(piece("c"))) + passing.close() == b""
 
 
@@ -165,8 +169,8 @@ def test_separators_within_strings_are_escaped_on_the_way(vendor: VendorSide) ->
     passed = b"".join(passing.feed(body[place : place + 1]) for place in range(len(body)))
 
     assert len(passed.decode().splitlines()) == 2
-    told = msgspec.json.decode(passed[6:])
-    assert told["candidates"][0]["content"]["parts"] == [{"text": text}]
+    reported = msgspec.json.decode(passed[6:])
+    assert reported["candidates"][0]["content"]["parts"] == [{"text": text}]
 
 
 def test_a_failure_from_without_is_told_in_this_format(
@@ -258,8 +262,8 @@ def test_a_stream_that_comes_as_a_list_is_framed_however_it_is_cut(
 
         passed = b"".join(map(watching.feed, pieces)) + watching.close()
 
-        said = [msgspec.json.decode(line[6:]) for line in passed.splitlines() if line]
-        assert said == msgspec.json.decode(LISTED)
+        written = [msgspec.json.decode(line[6:]) for line in passed.splitlines() if line]
+        assert written == msgspec.json.decode(LISTED)
         assert (watching.failure, watching.ended) == (None, True)
         assert watching.usage == Usage(input_tokens=3, output_tokens=2)
 

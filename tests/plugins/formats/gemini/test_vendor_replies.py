@@ -49,9 +49,9 @@ def events(vendor: VendorSide, *found: Any) -> list[StreamEvent]:
 
 def whole(vendor: VendorSide, *parts: Any, **more: Any) -> Reply:
     """The answer with these parts, read both ways."""
-    said = piece(content(*parts, finish=more.pop("finish", "STOP"), **more))
-    reply = vendor.read_reply(msgspec.json.encode(said))
-    assert replace(gather(events(vendor, said)), dialect="gemini") == reply
+    written = piece(content(*parts, finish=more.pop("finish", "STOP"), **more))
+    reply = vendor.read_reply(msgspec.json.encode(written))
+    assert replace(gather(events(vendor, written)), dialect="gemini") == reply
     return reply
 
 
@@ -194,7 +194,7 @@ def test_pictures_are_media_and_those_drawn_while_thinking_are_not(vendor: Vendo
 
 
 @pytest.mark.parametrize(
-    ("said", "finish"),
+    ("written", "finish"),
     [
         ("STOP", "stop"),
         (1, "stop"),
@@ -226,9 +226,9 @@ def test_pictures_are_media_and_those_drawn_while_thinking_are_not(vendor: Vendo
     ],
 )
 def test_every_reason_to_stop_has_its_meaning(
-    vendor: VendorSide, said: str | int, finish: str
+    vendor: VendorSide, written: str | int, finish: str
 ) -> None:
-    choice = whole(vendor, {"text": "a"}, finish=said, finishMessage="why").choices[0]
+    choice = whole(vendor, {"text": "a"}, finish=written, finishMessage="why").choices[0]
 
     assert choice.finish == finish
     assert choice.extra["finishMessage"] == Raw(b'"why"')
@@ -242,24 +242,24 @@ def test_a_call_of_an_undeclared_function_is_still_a_call(vendor: VendorSide) ->
 
 def test_a_whole_answer_may_leave_out_why_it_ended_but_a_stream_may_not(vendor: VendorSide) -> None:
     for reason in (None, "FINISH_REASON_UNSPECIFIED", 0, ""):
-        said = piece(content({"functionCall": {"name": "f"}}, finish=reason))
+        written = piece(content({"functionCall": {"name": "f"}}, finish=reason))
 
-        assert vendor.read_reply(msgspec.json.encode(said)).choices[0].finish == "tool_calls"
-        assert isinstance(events(vendor, said)[-1], ReplyFailed)
+        assert vendor.read_reply(msgspec.json.encode(written)).choices[0].finish == "tool_calls"
+        assert isinstance(events(vendor, written)[-1], ReplyFailed)
 
 
 def test_a_refused_prompt_is_an_answer_that_was_filtered(vendor: VendorSide) -> None:
     feedback = {"blockReason": "SAFETY", "blockReasonMessage": "no"}
-    said = {"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 2}}
+    written = {"promptFeedback": feedback, "usageMetadata": {"promptTokenCount": 2}}
 
-    reply = vendor.read_reply(msgspec.json.encode(said))
+    reply = vendor.read_reply(msgspec.json.encode(written))
 
     [choice] = reply.choices
     assert (choice.parts, choice.finish) == ((), "content_filter")
     assert choice.extra == {"promptFeedback": Raw(msgspec.json.encode(feedback))}
     assert reply.usage == Usage(input_tokens=2)
-    assert gather(events(vendor, said)).choices == reply.choices
-    cut = events(vendor, piece(content({"text": "a"})), said)
+    assert gather(events(vendor, written)).choices == reply.choices
+    cut = events(vendor, piece(content({"text": "a"})), written)
     assert gather(cut).choices[0].finish == "content_filter"
 
 
@@ -278,23 +278,23 @@ def test_several_candidates_are_several_choices(vendor: VendorSide) -> None:
 
 @pytest.mark.parametrize("index", [-1, 10_000, None])
 def test_a_candidate_with_an_odd_number_counts_by_its_place(vendor: VendorSide, index: Any) -> None:
-    said = piece({**content({"text": "a"}, finish="STOP"), "index": index})
+    written = piece({**content({"text": "a"}, finish="STOP"), "index": index})
 
-    assert gather(events(vendor, said)).choices[0].parts == (Text(text="a"),)
-    assert [event.choice for event in events(vendor, said) if isinstance(event, PartGrew)] == [0]
+    assert gather(events(vendor, written)).choices[0].parts == (Text(text="a"),)
+    assert [event.choice for event in events(vendor, written) if isinstance(event, PartGrew)] == [0]
 
 
 @pytest.mark.parametrize("counts", [5, [], "many"])
 def test_usage_that_makes_no_sense_does_not_spoil_the_answer(
     vendor: VendorSide, counts: Any
 ) -> None:
-    said = piece(content({"text": "a"}, finish="STOP"), usageMetadata=counts)
+    written = piece(content({"text": "a"}, finish="STOP"), usageMetadata=counts)
 
-    assert vendor.read_reply(msgspec.json.encode(said)).usage is None
+    assert vendor.read_reply(msgspec.json.encode(written)).usage is None
 
 
 def test_thinking_and_tools_are_part_of_what_was_used(vendor: VendorSide) -> None:
-    said = piece(
+    written = piece(
         content({"text": "a"}, finish="STOP"),
         usageMetadata={
             "promptTokenCount": 100,
@@ -306,7 +306,7 @@ def test_thinking_and_tools_are_part_of_what_was_used(vendor: VendorSide) -> Non
         },
     )
 
-    assert vendor.read_reply(msgspec.json.encode(said)).usage == Usage(
+    assert vendor.read_reply(msgspec.json.encode(written)).usage == Usage(
         input_tokens=120, output_tokens=10, cached_tokens=40, reasoning_tokens=3
     )
 
@@ -314,8 +314,8 @@ def test_thinking_and_tools_are_part_of_what_was_used(vendor: VendorSide) -> Non
 @pytest.mark.parametrize("nonsense", [-1, 2_000_000_000, "many", 1.5, True, None, [], {}])
 def test_nonsense_is_not_counted(vendor: VendorSide, nonsense: Any) -> None:
     counts = {"promptTokenCount": 5, "candidatesTokenCount": nonsense}
-    said = piece(content({"text": "a"}, finish="STOP"), usageMetadata=counts)
+    written = piece(content({"text": "a"}, finish="STOP"), usageMetadata=counts)
 
-    usage = vendor.read_reply(msgspec.json.encode(said)).usage
+    usage = vendor.read_reply(msgspec.json.encode(written)).usage
 
     assert usage == Usage(input_tokens=5)

@@ -107,9 +107,9 @@ def calls_of(parts: list[dict[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def usage_of(item: Item) -> tuple[int, int, int, int]:
-    said = [each.get("usageMetadata", {}) for each in pieces(item)]
-    told = [each for each in said if each.get("promptTokenCount")]
-    last = told[-1] if told else {}
+    written = [each.get("usageMetadata", {}) for each in pieces(item)]
+    reported = [each for each in written if each.get("promptTokenCount")]
+    last = reported[-1] if reported else {}
     thoughts = last.get("thoughtsTokenCount", 0)
     return (
         last.get("promptTokenCount", 0) + last.get("toolUsePromptTokenCount", 0),
@@ -137,8 +137,8 @@ def test_an_answer_says_what_a_naive_reading_says(item: Item, vendor: VendorSide
     parts = parts_of(item)
 
     shown = [part for part in parts if not part.get("thought")]
-    said = [part for part in choice.parts if isinstance(part, Text)]
-    assert "".join(part.text for part in said) == "".join(p.get("text", "") for p in shown)
+    written = [part for part in choice.parts if isinstance(part, Text)]
+    assert "".join(part.text for part in written) == "".join(p.get("text", "") for p in shown)
     thoughts = [part.text for part in choice.parts if isinstance(part, Reasoning)]
     thinking = [part["text"] for part in parts if part.get("thought") and "text" in part]
     assert "".join(thoughts) == "".join(thinking)
@@ -160,14 +160,14 @@ def test_an_answer_ends_and_counts_as_the_vendor_said(item: Item, vendor: Vendor
     reply = read(item, vendor)
     choice = reply.choices[0]
 
-    said = [each["finishReason"] for each in candidate_of(item) if each.get("finishReason")]
+    written = [each["finishReason"] for each in candidate_of(item) if each.get("finishReason")]
     called = any(isinstance(part, ToolCall) for part in choice.parts)
-    if not said:
+    if not written:
         assert choice.finish == "content_filter"  # the prompt was refused
     elif called:
         assert choice.finish == "tool_calls"
     else:
-        assert choice.finish == FINISHES[said[-1]]
+        assert choice.finish == FINISHES[written[-1]]
     usage = reply.usage
     expected = usage_of(item)
     if usage is None:
@@ -334,13 +334,13 @@ def bare(reply: Reply) -> Any:
 
 @pytest.mark.parametrize("item", FAILED, ids=named)
 def test_an_error_says_what_the_vendor_said(item: Item, vendor: VendorSide) -> None:
-    told = msgspec.json.decode(answer(item))["error"]
+    reported = msgspec.json.decode(answer(item))["error"]
 
     error = vendor.read_error(item["response_status"], {}, answer(item))
 
-    assert error.kind == told["status"]
-    assert told["message"].startswith(error.message)
-    assert error.status == (401 if error.code == "API_KEY_INVALID" else told["code"])
-    waits = [each.get("retryDelay") for each in told.get("details", [])]
+    assert error.kind == reported["status"]
+    assert reported["message"].startswith(error.message)
+    assert error.status == (401 if error.code == "API_KEY_INVALID" else reported["code"])
+    waits = [each.get("retryDelay") for each in reported.get("details", [])]
     delay = next(filter(None, waits), None)
     assert error.retry_after == (None if delay is None else float(delay.rstrip("s")))

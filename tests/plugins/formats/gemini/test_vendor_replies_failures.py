@@ -40,9 +40,9 @@ def events(vendor: VendorSide, *found: Any) -> list[StreamEvent]:
     [{}, {"content": {}}, {"content": None}, {"content": {"parts": None}}, content({})],
 )
 def test_a_candidate_may_hold_nothing(vendor: VendorSide, candidate: Any) -> None:
-    said = piece({**candidate, "finishReason": "STOP"})
+    written = piece({**candidate, "finishReason": "STOP"})
 
-    assert vendor.read_reply(msgspec.json.encode(said)).choices[0].parts == ()
+    assert vendor.read_reply(msgspec.json.encode(written)).choices[0].parts == ()
 
 
 @pytest.mark.parametrize(

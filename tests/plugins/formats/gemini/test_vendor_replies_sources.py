@@ -36,9 +36,9 @@ def events(vendor: VendorSide, *found: Any) -> list[StreamEvent]:
 
 def whole(vendor: VendorSide, *parts: Any, **more: Any) -> Reply:
     """The answer with these parts, read both ways."""
-    said = piece(content(*parts, finish=more.pop("finish", "STOP"), **more))
-    reply = vendor.read_reply(msgspec.json.encode(said))
-    assert replace(gather(events(vendor, said)), dialect="gemini") == reply
+    written = piece(content(*parts, finish=more.pop("finish", "STOP"), **more))
+    reply = vendor.read_reply(msgspec.json.encode(written))
+    assert replace(gather(events(vendor, written)), dialect="gemini") == reply
     return reply
 
 

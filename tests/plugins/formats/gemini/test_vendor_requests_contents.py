@@ -31,7 +31,9 @@ def chat(*turns: Turn, dialect: str = "openai", **more: Any) -> Conversation:
     return Conversation(turns=turns or (HELLO,), dialect=dialect, **more)
 
 
-def told(write: Write, conversation: Conversation, **more: Any) -> tuple[dict[str, Any], list[str]]:
+def reported(
+    write: Write, conversation: Conversation, **more: Any
+) -> tuple[dict[str, Any], list[str]]:
     losses = Losses()
     return write(conversation, losses, **more), list(losses.names)
 
@@ -45,7 +47,7 @@ def user(*parts: Any) -> Turn:
 
 
 def test_roles_take_turns_and_results_follow_their_calls(write: Write) -> None:
-    body, lost = told(
+    body, lost = reported(
         write,
         chat(
             HELLO,
@@ -80,7 +82,7 @@ def test_roles_take_turns_and_results_follow_their_calls(write: Write) -> None:
 
 
 def test_empty_parts_are_never_sent(write: Write) -> None:
-    body, _ = told(
+    body, _ = reported(
         write,
         chat(HELLO, assistant(Text(text="")), user(Text(text=""), Text(text="b")), assistant()),
     )
@@ -89,7 +91,7 @@ def test_empty_parts_are_never_sent(write: Write) -> None:
 
 
 def test_the_user_speaks_first(write: Write) -> None:
-    body, _ = told(write, chat(assistant(Text(text="Hi, I am a bot.")), HELLO))
+    body, _ = reported(write, chat(assistant(Text(text="Hi, I am a bot.")), HELLO))
 
     assert [content["role"] for content in body["contents"]] == ["user", "model", "user"]
     assert body["contents"][0]["parts"] == [{"text": " "}]
@@ -98,7 +100,7 @@ def test_the_user_speaks_first(write: Write) -> None:
 def test_instructions_alone_are_what_the_user_says(write: Write) -> None:
     alone = Conversation(instructions=(Text(text="Tell a joke."),), dialect="openai")
 
-    body, _ = told(write, alone)
+    body, _ = reported(write, alone)
 
     assert body == {"contents": [{"role": "user", "parts": [{"text": "Tell a joke."}]}]}
 
@@ -114,13 +116,13 @@ def test_a_conversation_without_anything_to_send_is_a_bad_request(write: Write) 
 def test_a_model_without_instructions_is_told_them_by_the_user(
     write: Write, model: str, options: Any
 ) -> None:
-    asked = chat(instructions=(Text(text="Be brief."),))
+    received = chat(instructions=(Text(text="Be brief."),))
 
-    body, _ = told(write, asked, model=model, options=options)
+    body, _ = reported(write, received, model=model, options=options)
 
     assert "systemInstruction" not in body
     assert body["contents"][0]["parts"] == [{"text": "Be brief."}, {"text": "Hello"}]
-    plain, _ = told(write, asked)
+    plain, _ = reported(write, received)
     assert plain["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
 
 
@@ -143,7 +145,7 @@ def test_a_tool_s_answer_becomes_an_object(
 ) -> None:
     result = ToolResult(call_id="1", name="f", content=(Text(text=content),), failed=failed)
 
-    body, _ = told(write, chat(HELLO, assistant(ToolCall(id="1", name="f")), user(result)))
+    body, _ = reported(write, chat(HELLO, assistant(ToolCall(id="1", name="f")), user(result)))
 
     [part] = body["contents"][2]["parts"]
     assert part["functionResponse"]["response"] == response
@@ -166,8 +168,8 @@ def test_pictures_of_a_tool_are_in_its_answer_where_the_model_takes_them(write: 
     blob = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
     sound = {"inlineData": {"mimeType": "audio/wav", "data": "AAAA"}}
 
-    new, _ = told(write, chat(*turns), model=NEW)
-    old, _ = told(write, chat(*turns), model=OLD)
+    new, _ = reported(write, chat(*turns), model=NEW)
+    old, _ = reported(write, chat(*turns), model=OLD)
 
     answer = {"id": "1", "name": "f", "response": {"result": "see"}}
     assert new["contents"][2]["parts"] == [
@@ -194,7 +196,7 @@ def test_a_result_bears_the_name_of_its_call(write: Write) -> None:
         ),
     )
 
-    body, _ = told(write, chat(*turns, dialect="gemini"))
+    body, _ = reported(write, chat(*turns, dialect="gemini"))
 
     names = [part["functionResponse"]["name"] for part in body["contents"][2]["parts"]]
     assert names == ["right", "orphan", "3"]
@@ -210,7 +212,7 @@ def test_every_call_is_answered_and_every_answer_has_a_call(write: Write) -> Non
         user(ToolResult(call_id="1", content=(Text(text="one"),)), Text(text="go on")),
     )
 
-    body, lost = told(write, chat(*turns))
+    body, lost = reported(write, chat(*turns))
 
     assert body["contents"][0]["parts"][1:] == [
         {"text": "Result of gone:"},
@@ -242,7 +244,7 @@ def test_without_ids_results_stand_in_the_order_of_their_calls(write: Write) -> 
         ),
     )
 
-    body, _ = told(write, chat(*turns), options={"call_ids": False})
+    body, _ = reported(write, chat(*turns), options={"call_ids": False})
 
     assert [part["functionResponse"] for part in body["contents"][2]["parts"]] == [
         {"name": "f", "response": {"result": "first"}},
@@ -262,7 +264,7 @@ def test_without_ids_results_stand_in_the_order_of_their_calls(write: Write) -> 
     ],
 )
 def test_arguments_are_always_an_object(write: Write, call: ToolCall, args: Any) -> None:
-    body, _ = told(write, chat(HELLO, assistant(call)))
+    body, _ = reported(write, chat(HELLO, assistant(call)))
 
     assert body["contents"][1]["parts"][0]["functionCall"]["args"] == args
 
@@ -315,7 +317,7 @@ def test_arguments_are_always_an_object(write: Write, call: ToolCall, args: Any)
     ],
 )
 def test_media_by_value_by_address_and_by_id(write: Write, media: Media, part: Any) -> None:
-    body, lost = told(write, chat(user(media)))
+    body, lost = reported(write, chat(user(media)))
 
     assert body["contents"][0]["parts"] == [part]
     assert lost == []
@@ -325,4 +327,4 @@ def test_a_file_of_another_vendor_is_refused(write: Write) -> None:
     file = Media(kind="document", file_id="file-1", origin="openai")
 
     with pytest.raises(PartUnsupported, match="'document' cannot be sent"):
-        told(write, chat(user(Text(text="a"), file)))
+        reported(write, chat(user(Text(text="a"), file)))

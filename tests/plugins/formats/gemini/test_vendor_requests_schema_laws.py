@@ -32,12 +32,12 @@ def objections(schema: Any, where: str = "") -> list[str]:
         for number, each in enumerate(schema["anyOf"]):
             found += objections(each, f"{where}.anyOf[{number}]")
         return found
-    said = schema.get("type")
-    if said not in ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"):
-        found.append(f"{where}.type {said}")
-    if "enum" in schema and (said != "STRING" or not all(map(is_word, schema["enum"]))):
+    written = schema.get("type")
+    if written not in ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"):
+        found.append(f"{where}.type {written}")
+    if "enum" in schema and (written != "STRING" or not all(map(is_word, schema["enum"]))):
         found.append(f"{where}.enum")
-    if said == "ARRAY":
+    if written == "ARRAY":
         found += objections(schema.get("items"), f"{where}.items")
     properties = schema.get("properties", {})
     if not set(schema.get("required", [])) <= set(properties):

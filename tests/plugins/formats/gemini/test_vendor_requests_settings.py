@@ -42,7 +42,9 @@ def chat(*turns: Turn, dialect: str = "openai", **more: Any) -> Conversation:
     return Conversation(turns=turns or (HELLO,), dialect=dialect, **more)
 
 
-def told(write: Write, conversation: Conversation, **more: Any) -> tuple[dict[str, Any], list[str]]:
+def reported(
+    write: Write, conversation: Conversation, **more: Any
+) -> tuple[dict[str, Any], list[str]]:
     losses = Losses()
     return write(conversation, losses, **more), list(losses.names)
 
@@ -70,7 +72,7 @@ def test_every_sampling_setting_goes_out(write: Write) -> None:
         top_logprobs=3,
     )
 
-    body, lost = told(write, chat(sampling=sampling))
+    body, lost = reported(write, chat(sampling=sampling))
 
     assert body["generationConfig"] == {
         "maxOutputTokens": 10,
@@ -89,7 +91,7 @@ def test_every_sampling_setting_goes_out(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "lost"),
+    ("received", "lost"),
     [
         (chat(sampling=Sampling(min_p=0.1)), ["min_p"]),
         (chat(sampling=Sampling(stop=("a", "b", "c", "d", "e", "f"))), ["stop"]),
@@ -119,20 +121,22 @@ def test_every_sampling_setting_goes_out(write: Write) -> None:
         (chat(instructions=(Text(text="a", extra={"i": Raw(b"1")}),)), ["i"]),
     ],
 )
-def test_what_cannot_be_said_is_named(write: Write, asked: Conversation, lost: list[str]) -> None:
-    body, missed = told(write, asked)
+def test_what_cannot_be_said_is_named(
+    write: Write, received: Conversation, lost: list[str]
+) -> None:
+    body, missed = reported(write, received)
 
     assert body["contents"]
     assert missed == lost
 
 
 def test_the_priority_of_a_request_is_its_service_tier(write: Write) -> None:
-    assert told(write, chat(service_tier="priority"))[0]["serviceTier"] == "priority"
-    assert "serviceTier" not in told(write, chat(service_tier="default"))[0]
+    assert reported(write, chat(service_tier="priority"))[0]["serviceTier"] == "priority"
+    assert "serviceTier" not in reported(write, chat(service_tier="default"))[0]
 
 
 def test_members_of_this_dialect_go_out_where_they_stood(write: Write) -> None:
-    asked = chat(
+    received = chat(
         Turn(
             "user",
             (
@@ -154,7 +158,7 @@ def test_members_of_this_dialect_go_out_where_they_stood(write: Write) -> None:
         },
     )
 
-    body, lost = told(write, asked)
+    body, lost = reported(write, received)
 
     assert body["contents"] == [
         {
@@ -189,8 +193,8 @@ def test_members_of_this_dialect_go_out_where_they_stood(write: Write) -> None:
 def test_the_form_of_the_answer(write: Write) -> None:
     schema = Raw(b'{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"null"}}}')
 
-    form, _ = told(write, chat(output=Output(schema=schema, name="n", strict=True)))
-    free, _ = told(write, chat(output=Output()))
+    form, _ = reported(write, chat(output=Output(schema=schema, name="n", strict=True)))
+    free, _ = reported(write, chat(output=Output()))
 
     assert form["generationConfig"] == {
         "responseMimeType": "application/json",
@@ -209,10 +213,10 @@ def test_the_form_of_the_answer(write: Write) -> None:
 def test_older_models_take_functions_or_a_form_but_not_both(
     write: Write, output: Output, lost: str
 ) -> None:
-    asked = chat(tools=(FUNCTION,), output=output)
+    received = chat(tools=(FUNCTION,), output=output)
 
-    old, missed = told(write, asked, model=OLD)
-    new, _ = told(write, asked, model=NEW)
+    old, missed = reported(write, received, model=OLD)
+    new, _ = reported(write, received, model=NEW)
 
     assert "generationConfig" not in old
     assert missed == [lost]

@@ -29,7 +29,9 @@ def chat(*turns: Turn, dialect: str = "openai", **more: Any) -> Conversation:
     return Conversation(turns=turns or (HELLO,), dialect=dialect, **more)
 
 
-def told(write: Write, conversation: Conversation, **more: Any) -> tuple[dict[str, Any], list[str]]:
+def reported(
+    write: Write, conversation: Conversation, **more: Any
+) -> tuple[dict[str, Any], list[str]]:
     losses = Losses()
     return write(conversation, losses, **more), list(losses.names)
 
@@ -55,8 +57,8 @@ def test_a_signature_goes_back_to_the_one_who_can_read_it(write: Write) -> None:
         ),
     )
 
-    mine, lost = told(write, chat(*turns), model=NEW)
-    theirs, missed = told(write, chat(*turns), model=NEW, provider="other")
+    mine, lost = reported(write, chat(*turns), model=NEW)
+    theirs, missed = reported(write, chat(*turns), model=NEW, provider="other")
 
     assert [part.get("thoughtSignature") for part in mine["contents"][1]["parts"]] == [
         "r",
@@ -79,7 +81,7 @@ def test_thinking_without_proof_is_shown_and_sealed_thinking_is_left_out(write: 
         Text(text="so"),
     )
 
-    body, lost = told(write, chat(HELLO, turn))
+    body, lost = reported(write, chat(HELLO, turn))
 
     assert body["contents"][1]["parts"] == [{"text": "I think", "thought": True}, {"text": "so"}]
     assert lost == ["reasoning_signature"]
@@ -110,7 +112,7 @@ def signatures(body: dict[str, Any]) -> dict[str, str | None]:
 
 @pytest.mark.parametrize("model", [NEW, "gemini-flash-latest", "gemini-3.1-pro", "gemini-4-argon"])
 def test_the_first_call_of_each_step_of_the_turn_has_a_signature(write: Write, model: str) -> None:
-    body, lost = told(write, chat(*LOOP), model=model)
+    body, lost = reported(write, chat(*LOOP), model=model)
 
     assert signatures(body) == {
         "0": None,  # an earlier turn
@@ -126,7 +128,7 @@ def test_the_first_call_of_each_step_of_the_turn_has_a_signature(write: Write, m
     ("model", "options"), [(OLD, {}), ("elsewhere", {}), (NEW, {"signature_placeholder": False})]
 )
 def test_others_get_no_placeholder(write: Write, model: str, options: Any) -> None:
-    body, lost = told(write, chat(*LOOP), model=model, options=options)
+    body, lost = reported(write, chat(*LOOP), model=model, options=options)
 
     assert PLACEHOLDER not in str(body)
     assert lost == []
@@ -166,11 +168,11 @@ def test_others_get_no_placeholder(write: Write, model: str, options: Any) -> No
 def test_thinking_is_asked_for_as_the_model_knows_it(
     write: Write, model: str, thinking: Thinking, config: Any, lost: list[str]
 ) -> None:
-    body, missed = told(write, chat(thinking=thinking), model=model)
+    body, missed = reported(write, chat(thinking=thinking), model=model)
 
-    said = body.get("generationConfig", {}).get("thinkingConfig")
+    written = body.get("generationConfig", {}).get("thinkingConfig")
     expected = {**config, "includeThoughts": True} if config and thinking.show else config
-    assert said == expected
+    assert written == expected
     assert missed == lost
 
 
@@ -187,13 +189,13 @@ def test_thinking_is_asked_for_as_the_model_knows_it(
 def test_a_client_of_this_dialect_knows_its_model(
     write: Write, model: str, thinking: Thinking, config: Any
 ) -> None:
-    body, lost = told(write, chat(dialect="gemini", thinking=thinking), model=model)
+    body, lost = reported(write, chat(dialect="gemini", thinking=thinking), model=model)
 
     assert body["generationConfig"]["thinkingConfig"] == config
     assert lost == []
 
 
 def test_a_model_that_is_known_not_to_think_is_not_asked_to(write: Write) -> None:
-    _, lost = told(write, chat(thinking=Thinking(effort="high")), model="x", reasoning=False)
+    _, lost = reported(write, chat(thinking=Thinking(effort="high")), model="x", reasoning=False)
 
     assert lost == ["thinking"]

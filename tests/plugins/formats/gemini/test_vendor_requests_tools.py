@@ -36,7 +36,9 @@ def chat(*turns: Turn, dialect: str = "openai", **more: Any) -> Conversation:
     return Conversation(turns=turns or (HELLO,), dialect=dialect, **more)
 
 
-def told(write: Write, conversation: Conversation, **more: Any) -> tuple[dict[str, Any], list[str]]:
+def reported(
+    write: Write, conversation: Conversation, **more: Any
+) -> tuple[dict[str, Any], list[str]]:
     losses = Losses()
     return write(conversation, losses, **more), list(losses.names)
 
@@ -56,7 +58,7 @@ def test_functions_are_declared_with_schemas_the_vendor_takes(write: Write) -> N
     )
     tool = Tool(name="f", description="d", schema=schema, strict=True, cache="5m")
 
-    body, lost = told(write, chat(tools=(tool, Tool(name="g"))))
+    body, lost = reported(write, chat(tools=(tool, Tool(name="g"))))
 
     assert body["tools"] == [
         {
@@ -83,14 +85,14 @@ def test_a_schema_that_cannot_be_read_is_refused(write: Write, schema: bytes) ->
 
     for conversation in (chat(tools=(tool,)), chat(output=form)):
         with pytest.raises(BadRequest):
-            told(write, conversation)
+            reported(write, conversation)
 
 
 def test_a_vendor_may_take_json_schema_as_it_is(write: Write) -> None:
     schema = Raw(b'{"$ref":"#/$defs/x","$defs":{"x":{"type":"object"}}}')
-    asked = chat(tools=(Tool(name="f", schema=schema),), output=Output(schema=schema))
+    received = chat(tools=(Tool(name="f", schema=schema),), output=Output(schema=schema))
 
-    body, lost = told(write, asked, model=NEW, options={"json_schema": True})
+    body, lost = reported(write, received, model=NEW, options={"json_schema": True})
 
     plain = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}}
     [declared] = body["tools"][0]["functionDeclarations"]
@@ -101,9 +103,9 @@ def test_a_vendor_may_take_json_schema_as_it_is(write: Write) -> None:
 
 def test_a_client_of_this_dialect_that_chose_json_schema_keeps_it(write: Write) -> None:
     needy = Raw(b'{"type":"object","properties":{"a":{"const":1.5}},"additionalProperties":false}')
-    asked = chat(dialect="gemini", tools=(Tool(name="f", schema=needy), FUNCTION))
+    received = chat(dialect="gemini", tools=(Tool(name="f", schema=needy), FUNCTION))
 
-    body, lost = told(write, asked)
+    body, lost = reported(write, received)
 
     first, second = body["tools"][0]["functionDeclarations"]
     assert "parametersJsonSchema" in first
@@ -114,7 +116,7 @@ def test_a_client_of_this_dialect_that_chose_json_schema_keeps_it(write: Write) 
 def test_free_text_tools_take_their_text_as_a_member(write: Write) -> None:
     tool = Tool(name="patch", custom=True, raw=Raw(b'{"type":"custom"}'), dialect="openai")
 
-    body, lost = told(write, chat(tools=(tool,)))
+    body, lost = reported(write, chat(tools=(tool,)))
 
     [declared] = body["tools"][0]["functionDeclarations"]
     assert declared["parameters"]["properties"] == {"input": {"type": "STRING"}}
@@ -135,18 +137,18 @@ def test_server_tools_have_counterparts_or_are_lost(write: Write) -> None:
         hosted("web_search"),
     )
 
-    body, lost = told(write, chat(tools=tools))
+    body, lost = reported(write, chat(tools=tools))
 
     assert body["tools"] == [{"googleSearch": {}}, {"urlContext": {}}, {"codeExecution": {}}]
     assert lost == ["tool:web_search.max_uses", "tool:computer"]
 
 
 def test_functions_and_server_tools_go_together_since_the_third_generation(write: Write) -> None:
-    asked = chat(tools=(FUNCTION, hosted("web_search")))
+    received = chat(tools=(FUNCTION, hosted("web_search")))
 
-    old, lost = told(write, asked, model=OLD)
-    new, kept = told(write, asked, model=NEW)
-    bare, _ = told(write, asked, model=NEW, options={"server_tool_invocations": False})
+    old, lost = reported(write, received, model=OLD)
+    new, kept = reported(write, received, model=NEW)
+    bare, _ = reported(write, received, model=NEW, options={"server_tool_invocations": False})
 
     assert [list(tool) for tool in old["tools"]] == [["functionDeclarations"]]
     assert lost == ["tool:web_search"]
@@ -175,7 +177,7 @@ def test_functions_and_server_tools_go_together_since_the_third_generation(write
 def test_the_choice_among_tools(
     write: Write, choice: ToolChoice | None, calling: Any, lost: list[str]
 ) -> None:
-    body, missed = told(write, chat(tools=(FUNCTION,), tool_choice=choice))
+    body, missed = reported(write, chat(tools=(FUNCTION,), tool_choice=choice))
 
     assert body.get("toolConfig", {}).get("functionCallingConfig") == calling
     assert missed == lost
@@ -187,7 +189,7 @@ def test_the_choice_among_tools(
 def test_no_choice_is_sent_without_functions(
     write: Write, choice: ToolChoice, lost: list[str]
 ) -> None:
-    body, missed = told(write, chat(tool_choice=choice))
+    body, missed = reported(write, chat(tool_choice=choice))
 
     assert list(body) == ["contents"]
     assert missed == lost

@@ -18,8 +18,8 @@ END = {"finishReason": "STOP"}
 
 def piece(part: Any, counts: Any = None, **more: Any) -> bytes:
     candidate = {"content": {"parts": [part], "role": "model"}, "index": 0, **more}
-    said: dict[str, Any] = {"candidates": [candidate], "modelVersion": "m", "responseId": "r"}
-    return msgspec.json.encode(said if counts is None else {**said, "usageMetadata": counts})
+    written: dict[str, Any] = {"candidates": [candidate], "modelVersion": "m", "responseId": "r"}
+    return msgspec.json.encode(written if counts is None else {**written, "usageMetadata": counts})
 
 
 def frame(payload: bytes, end: bytes = b"\r\n\r\n") -> bytes:
@@ -49,7 +49,7 @@ more = st.sampled_from(
         {"groundingMetadata": {"groundingChunks": [{"web": {"uri": "http://a"}}]}},
     ]
 )
-pieces = st.builds(lambda part, said, rest: piece(part, said, **rest), parts, counts, more)
+pieces = st.builds(lambda part, written, rest: piece(part, written, **rest), parts, counts, more)
 
 
 def slowly(payloads: list[bytes]) -> list[list[StreamEvent]]:

@@ -45,22 +45,22 @@ def target() -> Target:
 def ask(client: ClientSide) -> Ask:
     """Reads a request, given as bytes or as what they say."""
 
-    def asked(body: Any) -> Conversation:
+    def received(body: Any) -> Conversation:
         raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
         return client.read_request(
             Call(kind=Kind.LLM, format="ollama", model="", stream=True, body=raw)
         )
 
-    return asked
+    return received
 
 
 @pytest.fixture
 def tell(vendor: VendorSide, target: Target) -> Tell:
     """Writes a request: what it says, and what it does not."""
 
-    def told(conversation: Conversation) -> tuple[dict[str, Any], list[str]]:
+    def reported(conversation: Conversation) -> tuple[dict[str, Any], list[str]]:
         losses = Losses()
         body = vendor.write_request(conversation, target, losses)
         return msgspec.json.decode(body), list(losses.names)
 
-    return told
+    return reported

@@ -63,7 +63,7 @@ def naive(item: Item) -> dict[str, Any]:
     }
 
 
-def said(reply: Reply) -> dict[str, Any]:
+def output(reply: Reply) -> dict[str, Any]:
     (choice,) = reply.choices
     calls = [part for part in choice.parts if isinstance(part, ToolCall)]
     usage = reply.usage
@@ -118,12 +118,12 @@ def test_a_request_survives_the_hub(item: Item, ask: Any, tell: Any) -> None:
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
 def test_a_whole_answer_says_what_a_naive_reading_says(item: Item, vendor: VendorSide) -> None:
-    assert said(vendor.read_reply(answer(item))) == naive(item)
+    assert output(vendor.read_reply(answer(item))) == naive(item)
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)
 def test_a_stream_says_what_a_naive_reading_says(item: Item, vendor: VendorSide) -> None:
-    assert said(gather(cut(vendor, answer(item), []))) == naive(item)
+    assert output(gather(cut(vendor, answer(item), []))) == naive(item)
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)

@@ -185,8 +185,8 @@ def test_any_conversation_makes_a_request_that_the_library_knows(
     except BadRequest:
         return
 
-    asked = ChatRequest.model_validate_json(body)
-    assert asked.messages
+    received = ChatRequest.model_validate_json(body)
+    assert received.messages
     read_request(body)
 
 

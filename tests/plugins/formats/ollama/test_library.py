@@ -114,9 +114,9 @@ def test_what_the_library_sends_is_read_and_its_answer_continues_the_talk(
     box.chat("m", [*MESSAGES, first.message, result], format="json")
 
     assert sent[0].url.path == vendor.path("m", stream=False) == "/api/chat"
-    asked = ask(sent[0].content)
-    assert asked.tools[0].name == "f"
-    assert (asked.sampling.seed, asked.thinking.effort, asked.stream) == (1, "low", False)
+    received = ask(sent[0].content)
+    assert received.tools[0].name == "f"
+    assert (received.sampling.seed, received.thinking.effort, received.stream) == (1, "low", False)
     user, assistant, tool = ask(sent[1].content).turns
     assert user == Turn("user", (Text(text="Hello"),))
     assert [type(part).__name__ for part in assistant.parts] == ["Reasoning", "Text", "ToolCall"]

@@ -52,9 +52,9 @@ def test_an_answer_without_ids_gets_ids_that_are_its_own(vendor: VendorSide) -> 
 
 def test_calls_that_share_an_id_get_ids_of_their_own(vendor: VendorSide) -> None:
     call = b'{"id":"c","function":{"name":"f","arguments":{"a": 1}}}'
-    said = HEAD + b'"message":{"role":"assistant","tool_calls":[%b]},"done":false}' % call
+    written = HEAD + b'"message":{"role":"assistant","tool_calls":[%b]},"done":false}' % call
 
-    reply = gather(read(vendor, said, said, whole(b'"content":""')))
+    reply = gather(read(vendor, written, written, whole(b'"content":""')))
 
     ids = [part.id for part in reply.choices[0].parts if isinstance(part, ToolCall)]
     assert ids[0] == "c"

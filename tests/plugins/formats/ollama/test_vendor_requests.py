@@ -194,9 +194,13 @@ def test_a_model_that_cannot_think_may_be_told_not_to(vendor: VendorSide, target
 def test_a_tool_for_free_text_is_a_function_with_one_text(tell: Any) -> None:
     body, losses = tell(saying(tools=(Tool(name="patch", description="d", custom=True),)))
 
-    said = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    produced = {
+        "type": "object",
+        "properties": {"input": {"type": "string"}},
+        "required": ["input"],
+    }
     (tool,) = body["tools"]
-    assert tool["function"] == {"name": "patch", "description": "d", "parameters": said}
+    assert tool["function"] == {"name": "patch", "description": "d", "parameters": produced}
     assert losses == ["tool:custom"]
 
 

@@ -90,24 +90,24 @@ def call() -> Callable[..., Call]:
 def ask(client: ClientSide) -> Ask:
     """Reads a request; the input alone is enough."""
 
-    def asked(body: Any = "hi", /, *, stream: bool = False, **members: Any) -> Conversation:
+    def received(body: Any = "hi", /, *, stream: bool = False, **members: Any) -> Conversation:
         if isinstance(body, list | str):
             body = {"model": "m", "input": body, **members}
         return client.read_request(call_with(body, stream=stream))
 
-    return asked
+    return received
 
 
 @pytest.fixture
 def tell(vendor: VendorSide, aim: Aim) -> Tell:
     """Writes a request: what it says, and what it does not."""
 
-    def told(conversation: Conversation, to: Target | None = None) -> tuple[Json, list[str]]:
+    def reported(conversation: Conversation, to: Target | None = None) -> tuple[Json, list[str]]:
         losses = Losses()
         body = vendor.write_request(conversation, to or aim(), losses)
         return json.loads(body), list(losses.names)
 
-    return told
+    return reported
 
 
 @pytest.fixture
@@ -116,10 +116,10 @@ def stream(client: ClientSide) -> Stream:
 
     def streamed(
         events: Sequence[StreamEvent],
-        asked: Conversation | None = None,
+        received: Conversation | None = None,
         losses: Losses | None = None,
     ) -> bytes:
-        writer = client.stream_writer(asked or Conversation(model="m"), losses or Losses())
+        writer = client.stream_writer(received or Conversation(model="m"), losses or Losses())
         return writer.feed(events) + writer.close()
 
     return streamed

@@ -118,8 +118,8 @@ def test_what_was_asked_is_said_again(
 
     body = client.write_reply(Reply(id="r", model="m", choices=()), ask(**members), Losses())
 
-    said = json.loads(body)
-    assert {name: said[name] for name in members} == members
+    written = json.loads(body)
+    assert {name: written[name] for name in members} == members
     assert parse(body).tool_choice is not None
 
 
@@ -130,9 +130,9 @@ def test_what_was_not_asked_has_its_usual_value(
         Reply(id="resp_r", model="", choices=()), Conversation(model="m"), Losses()
     )
 
-    said = json.loads(body)
+    written = json.loads(body)
     assert parse(body).id == "resp_r"
-    assert said == {
+    assert written == {
         "id": "resp_r",
         "object": "response",
         "created_at": 0,
@@ -225,9 +225,9 @@ def test_a_failure_is_told_in_both_ways_that_clients_know(stream: Stream, frames
     failure = ReplyFailed("too many", "rate_limit_error", "rate_limit_exceeded", 429, 3.0)
     events: list[StreamEvent] = [STARTED, PartStarted(0, Text(text="")), PartGrew(0, "a"), failure]
 
-    told = frames(stream([*events, PartGrew(0, "after"), ChoiceEnded("stop")]))
+    reported = frames(stream([*events, PartGrew(0, "after"), ChoiceEnded("stop")]))
 
-    error, failed = told[-2:]
+    error, failed = reported[-2:]
     assert (error["type"], error["code"], error["message"], error["param"]) == (
         "error",
         "rate_limit_exceeded",
@@ -242,11 +242,11 @@ def test_a_failure_is_told_in_both_ways_that_clients_know(stream: Stream, frames
     }
     assert failed["type"] == "response.failed"
     assert failed["response"]["error"] == {"code": "rate_limit_exceeded", "message": "too many"}
-    assert [frame["sequence_number"] for frame in told] == list(range(len(told)))
+    assert [frame["sequence_number"] for frame in reported] == list(range(len(reported)))
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "reported"),
     [
         ("invalid_prompt", "invalid_prompt"),
         ("context_length_exceeded", "context_length_exceeded"),
@@ -256,11 +256,11 @@ def test_a_failure_is_told_in_both_ways_that_clients_know(stream: Stream, frames
     ],
 )
 def test_a_failed_answer_has_a_code_that_clients_know(
-    stream: Stream, frames: Frames, code: str | None, told: str
+    stream: Stream, frames: Frames, code: str | None, reported: str
 ) -> None:
     failed = frames(stream([STARTED, ReplyFailed("x", None, code)]))[-1]
 
-    assert failed["response"]["error"]["code"] == told
+    assert failed["response"]["error"]["code"] == reported
 
 
 def test_a_failure_before_the_beginning_is_an_error_alone(stream: Stream, frames: Frames) -> None:

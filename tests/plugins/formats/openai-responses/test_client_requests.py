@@ -140,7 +140,7 @@ def test_the_long_cache_lifetime_is_kept(ask: Ask) -> None:
 
 def test_what_the_model_said_keeps_its_sources_its_refusal_and_its_phase(ask: Ask) -> None:
     source = {"type": "url_citation", "url": "u", "title": "t", "start_index": 0, "end_index": 1}
-    said = {
+    written = {
         "type": "message",
         "id": "msg_1",
         "status": "completed",
@@ -152,7 +152,7 @@ def test_what_the_model_said_keeps_its_sources_its_refusal_and_its_phase(ask: As
         ],
     }
 
-    text, refusal = parts(ask([user("q"), said]))[1:]
+    text, refusal = parts(ask([user("q"), written]))[1:]
 
     cited = Citation(url="u", title="t", start=0, end=1, raw=text.citations[0].raw, dialect=OWN[1:])
     assert text == Text(text="a", citations=(cited,), extra={"phase": raw("commentary")})
@@ -161,11 +161,17 @@ def test_what_the_model_said_keeps_its_sources_its_refusal_and_its_phase(ask: As
 
 
 def test_ids_are_kept_only_where_the_vendor_stores_thinking(ask: Ask) -> None:
-    said = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"}
+    written = {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "c",
+        "name": "f",
+        "arguments": "{}",
+    }
     thought = {"type": "reasoning", "id": "rs_1", "summary": []}
 
-    (plain,) = parts(ask([said]))
-    stored, call = parts(ask([thought, said]))
+    (plain,) = parts(ask([written]))
+    stored, call = parts(ask([thought, written]))
 
     assert plain.extra == {}
     assert stored == Reasoning(id="rs_1", origin=OWN)

@@ -79,7 +79,7 @@ def test_the_newer_name_of_the_user_wins_and_the_older_is_kept(ask: Ask) -> None
 
 
 @pytest.mark.parametrize(
-    ("said", "expected", "extra"),
+    ("written", "expected", "extra"),
     [
         ({"effort": "high"}, Thinking(enabled=True, effort="high"), {}),
         ({"effort": "none"}, Thinking(enabled=False, effort="none"), {}),
@@ -88,8 +88,8 @@ def test_the_newer_name_of_the_user_wins_and_the_older_is_kept(ask: Ask) -> None
         ({"context": "all_turns"}, Thinking(), {"reasoning.context": raw("all_turns")}),
     ],
 )
-def test_thinking_is_read(ask: Ask, said: Json, expected: Thinking, extra: Any) -> None:
-    conversation = ask(reasoning=said)
+def test_thinking_is_read(ask: Ask, written: Json, expected: Thinking, extra: Any) -> None:
+    conversation = ask(reasoning=written)
 
     assert (conversation.thinking, conversation.extra) == (expected, extra)
 
@@ -143,7 +143,7 @@ def test_tools_are_read(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("written", "expected"),
     [
         ("auto", ToolChoice("auto")),
         ("none", ToolChoice("none")),
@@ -161,14 +161,14 @@ def test_tools_are_read(ask: Ask) -> None:
         ),
     ],
 )
-def test_a_choice_of_tools_is_read(ask: Ask, said: Any, expected: ToolChoice) -> None:
-    conversation = ask(tool_choice=said)
+def test_a_choice_of_tools_is_read(ask: Ask, written: Any, expected: ToolChoice) -> None:
+    conversation = ask(tool_choice=written)
 
     assert (conversation.tool_choice, conversation.extra) == (expected, {})
 
 
 @pytest.mark.parametrize(
-    "said",
+    "written",
     [
         {"type": "web_search_preview"},
         {"type": "mcp", "server_label": "s", "name": "n"},
@@ -176,11 +176,11 @@ def test_a_choice_of_tools_is_read(ask: Ask, said: Any, expected: ToolChoice) ->
         {"type": "allowed_tools", "mode": "required", "tools": [{"type": "file_search"}]},
     ],
 )
-def test_a_choice_only_this_dialect_has_is_kept_as_it_is(ask: Ask, said: Json) -> None:
-    conversation = ask(tool_choice=said)
+def test_a_choice_only_this_dialect_has_is_kept_as_it_is(ask: Ask, written: Json) -> None:
+    conversation = ask(tool_choice=written)
 
     assert conversation.tool_choice is None
-    assert json.loads(bytes(conversation.extra["tool_choice"])) == said
+    assert json.loads(bytes(conversation.extra["tool_choice"])) == written
 
 
 @pytest.mark.parametrize("name", ["previous_response_id", "conversation", "prompt"])

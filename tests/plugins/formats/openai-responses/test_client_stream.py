@@ -58,9 +58,9 @@ def test_every_event_of_a_text(stream: Stream, frames: Frames) -> None:
         UsageReported(Usage(input_tokens=3, output_tokens=2, cached_tokens=1)),
     ]
 
-    told = frames(stream(events))
+    reported = frames(stream(events))
 
-    assert [frame["type"] for frame in told] == [
+    assert [frame["type"] for frame in reported] == [
         "response.created",
         "response.in_progress",
         "response.output_item.added",
@@ -72,21 +72,21 @@ def test_every_event_of_a_text(stream: Stream, frames: Frames) -> None:
         "response.output_item.done",
         "response.completed",
     ]
-    created, final = told[0]["response"], told[-1]["response"]
+    created, final = reported[0]["response"], reported[-1]["response"]
     assert (created["id"], created["status"], created["output"]) == (
         "resp_chatcmpl-1",
         "in_progress",
         [],
     )
     assert (created["model"], created["created_at"]) == ("vendor-model", 1700000000)
-    item = told[2]["item"]
+    item = reported[2]["item"]
     assert (item["status"], item["content"], item["role"]) == ("in_progress", [], "assistant")
     assert item["id"].startswith("msg_")
-    assert {frame["item_id"] for frame in told[3:8]} == {item["id"]}
-    assert [frame["delta"] for frame in told[4:6]] == ["Hél", "lo"]
-    assert told[4]["logprobs"] == []
-    assert told[6]["text"] == told[7]["part"]["text"] == "Héllo"
-    assert told[8]["item"] == final["output"][0]
+    assert {frame["item_id"] for frame in reported[3:8]} == {item["id"]}
+    assert [frame["delta"] for frame in reported[4:6]] == ["Hél", "lo"]
+    assert reported[4]["logprobs"] == []
+    assert reported[6]["text"] == reported[7]["part"]["text"] == "Héllo"
+    assert reported[8]["item"] == final["output"][0]
     assert (final["status"], final["id"]) == ("completed", created["id"])
     assert final["usage"] == {
         "input_tokens": 3,
@@ -100,8 +100,8 @@ def test_every_event_of_a_text(stream: Stream, frames: Frames) -> None:
 def test_every_event_of_thinking(stream: Stream, frames: Frames) -> None:
     def kinds(part: Reasoning) -> list[str]:
         events = [STARTED, PartStarted(0, part), PartGrew(0, "a"), PartEnded(0)]
-        told = frames(stream([*events, ChoiceEnded("stop")]))
-        return [frame["type"].removeprefix("response.") for frame in told[3:-2]]
+        reported = frames(stream([*events, ChoiceEnded("stop")]))
+        return [frame["type"].removeprefix("response.") for frame in reported[3:-2]]
 
     assert kinds(Reasoning(summary=True)) == [
         "reasoning_summary_part.added",
@@ -121,12 +121,12 @@ def test_every_event_of_thinking(stream: Stream, frames: Frames) -> None:
 def test_who_asked_for_a_summary_gets_any_thinking_as_one(
     client: ClientSide, stream: Stream, frames: Frames, wanted: str | None
 ) -> None:
-    asked = Conversation(model="m", thinking=Thinking(summary=wanted))
+    received = Conversation(model="m", thinking=Thinking(summary=wanted))
     part = Reasoning(text="so", signature="c2ln", origin="v")
     reply = Reply(id="r", model="m", choices=(Choice(parts=(part,)),))
 
-    item = json.loads(client.write_reply(reply, asked, Losses()))["output"][0]
-    kinds = [frame["type"] for frame in frames(stream(unfold(reply), asked))]
+    item = json.loads(client.write_reply(reply, received, Losses()))["output"][0]
+    kinds = [frame["type"] for frame in frames(stream(unfold(reply), received))]
 
     is_summary = wanted in ("auto", "detailed")
     place = "summary" if is_summary else "content"
@@ -144,9 +144,9 @@ def test_every_event_of_calls_and_refusals(stream: Stream, frames: Frames) -> No
     )
     reply = Reply(id="r", model="m", choices=(Choice(parts=parts, finish="tool_calls"),))
 
-    told = frames(stream(unfold(reply)))
+    reported = frames(stream(unfold(reply)))
 
-    kinds = [frame["type"].removeprefix("response.") for frame in told[2:-1]]
+    kinds = [frame["type"].removeprefix("response.") for frame in reported[2:-1]]
     assert kinds == [
         "output_item.added",
         "content_part.added",
@@ -163,7 +163,7 @@ def test_every_event_of_calls_and_refusals(stream: Stream, frames: Frames) -> No
         "custom_tool_call_input.done",
         "output_item.done",
     ]
-    refusal, call, custom = told[-1]["response"]["output"]
+    refusal, call, custom = reported[-1]["response"]["output"]
     assert refusal["content"] == [{"type": "refusal", "refusal": "no"}]
     assert (call["call_id"], call["name"], call["arguments"]) == ("c1", "f", '{"a":1}')
     assert call["id"].startswith("fc_")
@@ -271,9 +271,9 @@ def test_sources_are_annotations(client: ClientSide, stream: Stream, frames: Fra
     events += [CitationAdded(0, citation) for citation in citations[1:]]
     events += [PartGrew(0, "four"), PartEnded(0), ChoiceEnded("stop")]
 
-    told = frames(stream(events))
+    reported = frames(stream(events))
 
-    annotations = told[-1]["response"]["output"][0]["content"][0]["annotations"]
+    annotations = reported[-1]["response"]["output"][0]["content"][0]["annotations"]
     assert annotations == [
         {
             "type": "url_citation",
@@ -291,7 +291,7 @@ def test_sources_are_annotations(client: ClientSide, stream: Stream, frames: Fra
         },
         own,
     ]
-    added = [f for f in told if f["type"] == "response.output_text.annotation.added"]
+    added = [f for f in reported if f["type"] == "response.output_text.annotation.added"]
     assert [frame["annotation"] for frame in added] == annotations
     assert [frame["annotation_index"] for frame in added] == [0, 1, 2]
 
@@ -322,13 +322,13 @@ def test_log_probabilities_stand_with_their_text(stream: Stream, frames: Frames)
         ChoiceEnded("stop"),
     ]
 
-    told = frames(stream(events))
+    reported = frames(stream(events))
 
-    deltas = [frame["logprobs"] for frame in told if frame["type"].endswith("text.delta")]
+    deltas = [frame["logprobs"] for frame in reported if frame["type"].endswith("text.delta")]
     assert deltas == [[ROW], [], []]
-    done = next(frame for frame in told if frame["type"] == "response.output_text.done")
+    done = next(frame for frame in reported if frame["type"] == "response.output_text.done")
     assert done["logprobs"] == [ROW]
-    assert told[-1]["response"]["output"][0]["content"][0]["logprobs"] == [ROW]
+    assert reported[-1]["response"]["output"][0]["content"][0]["logprobs"] == [ROW]
 
 
 def test_log_probabilities_of_a_whole_answer_are_dealt_out(client: ClientSide) -> None:

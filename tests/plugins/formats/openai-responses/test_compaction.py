@@ -70,7 +70,7 @@ def compacting(compact: WireFormat) -> VendorSide:
 
 
 @pytest.fixture
-def asked(compacter: ClientSide, call: Callable[..., Call]) -> Conversation:
+def received(compacter: ClientSide, call: Callable[..., Call]) -> Conversation:
     body = {
         "model": "m",
         "input": "q",
@@ -80,10 +80,10 @@ def asked(compacter: ClientSide, call: Callable[..., Call]) -> Conversation:
     return compacter.read_request(call(body))
 
 
-def test_the_model_is_asked_for_a_summary_in_a_last_turn(asked: Conversation) -> None:
-    assert asked.turns[-1] == Turn("user", (Text(text=REQUEST),))
-    assert asked.turns[0] == Turn("user", (Text(text="q"),))
-    assert (asked.tool_choice, asked.output) == (ToolChoice("none"), None)
+def test_the_model_is_asked_for_a_summary_in_a_last_turn(received: Conversation) -> None:
+    assert received.turns[-1] == Turn("user", (Text(text=REQUEST),))
+    assert received.turns[0] == Turn("user", (Text(text="q"),))
+    assert (received.tool_choice, received.output) == (ToolChoice("none"), None)
 
 
 def test_the_client_field_for_it_is_dropped(
@@ -95,8 +95,10 @@ def test_the_client_field_for_it_is_dropped(
     assert conversation.tool_choice is None
 
 
-def test_the_answer_is_the_endpoints_own_object(compacter: ClientSide, asked: Conversation) -> None:
-    body = compacter.write_reply(SUMMARY, asked, Losses())
+def test_the_answer_is_the_endpoints_own_object(
+    compacter: ClientSide, received: Conversation
+) -> None:
+    body = compacter.write_reply(SUMMARY, received, Losses())
 
     answer = CompactedResponse.model_validate_json(body)
     assert (answer.id, answer.object, answer.created_at) == ("resp_r1", "response.compaction", 5)
@@ -108,9 +110,9 @@ def test_the_answer_is_the_endpoints_own_object(compacter: ClientSide, asked: Co
 
 
 def test_the_summary_is_opened_again_by_a_later_request(
-    compacter: ClientSide, asked: Conversation, ask: Ask
+    compacter: ClientSide, received: Conversation, ask: Ask
 ) -> None:
-    items = json.loads(compacter.write_reply(SUMMARY, asked, Losses()))["output"]
+    items = json.loads(compacter.write_reply(SUMMARY, received, Losses()))["output"]
 
     turns = ask([*items, {"role": "user", "content": "go on"}]).turns
 
@@ -121,11 +123,11 @@ def test_the_summary_is_opened_again_by_a_later_request(
 
 
 def test_an_answer_without_usage_still_has_the_member(
-    compacter: ClientSide, asked: Conversation
+    compacter: ClientSide, received: Conversation
 ) -> None:
     reply = Reply(id="r", model="m", choices=(Choice(parts=(Text(text="x"),)),))
 
-    answer = CompactedResponse.model_validate_json(compacter.write_reply(reply, asked, Losses()))
+    answer = CompactedResponse.model_validate_json(compacter.write_reply(reply, received, Losses()))
 
     assert answer.usage.total_tokens == 0
 
@@ -139,21 +141,21 @@ def test_an_answer_without_usage_still_has_the_member(
     ],
 )
 def test_no_summary_is_an_error_because_the_client_would_lose_its_history(
-    compacter: ClientSide, asked: Conversation, part: Any, finish: Finish
+    compacter: ClientSide, received: Conversation, part: Any, finish: Finish
 ) -> None:
     reply = Reply(id="r", model="m", choices=(Choice(parts=(part,), finish=finish),))
 
     with pytest.raises(UpstreamError, match="no summary"):
-        compacter.write_reply(reply, asked, Losses())
+        compacter.write_reply(reply, received, Losses())
 
 
 def test_a_stream_shows_the_compaction_alone(
     compacter: ClientSide,
-    asked: Conversation,
+    received: Conversation,
     frames: Callable[[bytes], list[Json]],
     by_library: Callable[..., Response],
 ) -> None:
-    writer = compacter.stream_writer(asked, Losses())
+    writer = compacter.stream_writer(received, Losses())
 
     stream = b"".join(writer.feed([event]) for event in unfold(SUMMARY)) + writer.close()
 
@@ -165,14 +167,14 @@ def test_a_stream_shows_the_compaction_alone(
         "response.completed",
     ]
     (item,) = by_library(stream).output
-    whole = json.loads(compacter.write_reply(SUMMARY, asked, Losses()))
+    whole = json.loads(compacter.write_reply(SUMMARY, received, Losses()))
     assert [item.model_dump(exclude_none=True)] == whole["output"]
 
 
 def test_the_client_is_kept_awake_while_it_sees_nothing(
-    compacter: ClientSide, asked: Conversation
+    compacter: ClientSide, received: Conversation
 ) -> None:
-    writer = compacter.stream_writer(asked, Losses())
+    writer = compacter.stream_writer(received, Losses())
     writer.feed([ReplyStarted("r", "m"), PartStarted(0, Text(text=""))])
 
     assert writer.feed([PartGrew(0, "more")]) == b": keepalive\n\n"
@@ -180,22 +182,22 @@ def test_the_client_is_kept_awake_while_it_sees_nothing(
 
 @pytest.mark.parametrize("count", range(5))
 def test_a_stream_that_fails_says_so(
-    compacter: ClientSide, asked: Conversation, count: int, frames: Callable[[bytes], list[Json]]
+    compacter: ClientSide, received: Conversation, count: int, frames: Callable[[bytes], list[Json]]
 ) -> None:
-    writer = compacter.stream_writer(asked, Losses())
+    writer = compacter.stream_writer(received, Losses())
     events = [*unfold(SUMMARY)[:count], ReplyFailed("broke", status=503)]
 
     stream = writer.feed(events) + writer.feed([UsageReported(Usage())]) + writer.close()
 
-    told = [frame["type"] for frame in frames(stream)]
-    assert told[-2:] == (["error", "response.failed"] if count else ["error"])
+    reported = [frame["type"] for frame in frames(stream)]
+    assert reported[-2:] == (["error", "response.failed"] if count else ["error"])
     assert find_violation(GRAMMAR, stream) is None
 
 
 def test_a_stream_without_a_summary_fails(
-    compacter: ClientSide, asked: Conversation, frames: Callable[[bytes], list[Json]]
+    compacter: ClientSide, received: Conversation, frames: Callable[[bytes], list[Json]]
 ) -> None:
-    writer = compacter.stream_writer(asked, Losses())
+    writer = compacter.stream_writer(received, Losses())
     events: list[StreamEvent] = [
         ReplyStarted("r", "m"),
         PartStarted(0, Text(text="")),
@@ -247,11 +249,11 @@ NATIVE = {
 
 
 def test_a_vendor_that_compacts_by_itself_is_not_asked_for_a_summary(
-    compacting: VendorSide, asked: Conversation, aim: Aim
+    compacting: VendorSide, received: Conversation, aim: Aim
 ) -> None:
     losses = Losses()
 
-    body = json.loads(compacting.write_request(asked, aim(), losses))
+    body = json.loads(compacting.write_request(received, aim(), losses))
 
     assert body == {
         "model": "m-1",
@@ -262,11 +264,11 @@ def test_a_vendor_that_compacts_by_itself_is_not_asked_for_a_summary(
 
 
 def test_what_it_gives_goes_to_the_client_as_it_is(
-    compacting: VendorSide, compacter: ClientSide, asked: Conversation
+    compacting: VendorSide, compacter: ClientSide, received: Conversation
 ) -> None:
     reply = compacting.read_reply(json.dumps(NATIVE).encode())
 
-    answer = json.loads(compacter.write_reply(reply, asked, Losses()))
+    answer = json.loads(compacter.write_reply(reply, received, Losses()))
 
     assert answer["output"] == NATIVE["output"]
     assert (answer["id"], answer["created_at"]) == ("resp_9", 9)
@@ -276,10 +278,10 @@ def test_what_it_gives_goes_to_the_client_as_it_is(
 def test_its_whole_answer_is_read_as_a_stream_where_one_is_wanted(
     compacting: VendorSide,
     compacter: ClientSide,
-    asked: Conversation,
+    received: Conversation,
     frames: Callable[[bytes], list[Json]],
 ) -> None:
-    reader, writer = compacting.stream_reader(), compacter.stream_writer(asked, Losses())
+    reader, writer = compacting.stream_reader(), compacter.stream_writer(received, Losses())
     body = json.dumps(NATIVE).encode()
 
     events = [*reader.feed(body[:20]), *reader.feed(body[20:]), *reader.close()]

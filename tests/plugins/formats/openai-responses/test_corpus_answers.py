@@ -66,7 +66,7 @@ def read(vendor: VendorSide, chunks: list[bytes]) -> list[StreamEvent]:
     return [*events, *reader.close()]
 
 
-def told(part: Any) -> Any:
+def reported(part: Any) -> Any:
     """A part by its words, as a person would compare two."""
     match part:
         case Text():
@@ -142,7 +142,7 @@ def counts(body: Json) -> tuple[int, ...]:
 def check(reply: Reply, body: Json) -> None:
     choice = reply.choices[0]
     expected = [part for item in body["output"] for part in told_naively(item)]
-    assert [told(part) for part in choice.parts] == expected
+    assert [reported(part) for part in choice.parts] == expected
     assert choice.finish == finish(body)
     assert (reply.id, reply.model) == (body["id"], body["model"])
     assert reply.created == int(body["created_at"])
@@ -267,7 +267,7 @@ def is_ours(reply: Reply) -> bool:
 
 def told_again(part: Any) -> Any:
     """As ``told``; thinking comes back with a seal whether it had one or not."""
-    return told(part)[:3] if isinstance(part, Reasoning) else told(part)
+    return reported(part)[:3] if isinstance(part, Reasoning) else reported(part)
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)
@@ -279,14 +279,14 @@ def test_a_stream_that_is_written_again_says_the_same_to_the_library(
     by_library: Callable[..., Response],
     parse: Callable[..., Response],
 ) -> None:
-    events, asked = read(vendor, [answer(item)]), asked_in(item, client, call)
-    writer = client.stream_writer(asked, Losses())
+    events, received = read(vendor, [answer(item)]), asked_in(item, client, call)
+    writer = client.stream_writer(received, Losses())
 
     stream = writer.feed(events) + writer.close()
 
     assert find_violation(GRAMMAR, stream) is None
     reply = gather(events)
-    whole = client.write_reply(reply, asked, Losses())
+    whole = client.write_reply(reply, received, Losses())
     assert json.loads(whole) == list(plain_readers.frames(stream))[-1]["response"]
     strict = is_ours(reply)
     assert by_library(stream, strict=strict) == parse(whole, strict=strict)

@@ -33,33 +33,33 @@ def pieces(content: Any) -> list[Json]:
     """Content as an array: a string is short for one text, and an empty list says nothing."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    told = []
+    reported = []
     for piece in content:
         kind = "text" if piece["type"] in ("input_text", "output_text") else piece["type"]
         kept = {name: value for name, value in piece.items() if value != []}
         if kept.get("prompt_cache_breakpoint", {}).get("ttl") == "30m":
             kept["prompt_cache_breakpoint"] = {"mode": "explicit"}  # the lifetime unless said
-        told.append({**kept, "type": kind})
-    return told
+        reported.append({**kept, "type": kind})
+    return reported
 
 
 def item_of(item: Json) -> Json:
     """An item without what says nothing: the vendor's ids, a status of completed."""
     kind = item.get("type") or "message"
-    told = {**item, "type": kind}
+    reported = {**item, "type": kind}
     if kind in ("message", "function_call", "function_call_output", "reasoning"):
-        told.pop("id", None)
-        told.pop("status", None)
+        reported.pop("id", None)
+        reported.pop("status", None)
     if kind == "message":
-        told["content"] = pieces(item["content"])
-        told["role"] = "developer" if item["role"] == "system" else item["role"]
+        reported["content"] = pieces(item["content"])
+        reported["role"] = "developer" if item["role"] == "system" else item["role"]
     elif kind == "function_call_output":
-        told["output"] = pieces(item["output"])
+        reported["output"] = pieces(item["output"])
     elif kind == "reasoning":
         for name in ("summary", "content"):
-            joined = "\n\n".join(piece["text"] for piece in told.pop(name, ()) if piece["text"])
-            told[name] = joined
-    return told
+            joined = "\n\n".join(piece["text"] for piece in reported.pop(name, ()) if piece["text"])
+            reported[name] = joined
+    return reported
 
 
 def history(body: Json) -> list[Json]:
@@ -71,41 +71,41 @@ def history(body: Json) -> list[Json]:
         found = [{"role": "user", "content": found}]
     if body.get("instructions"):
         found = [{"role": "developer", "content": body["instructions"]}, *found]
-    told: list[Json] = []
+    reported: list[Json] = []
     for item in map(item_of, found):
-        last = told[-1] if told else {}
+        last = reported[-1] if reported else {}
         keys = {"type", "role", "content"}
         spoken = item.get("role") == "assistant" == last.get("role")
         if spoken and last.keys() == item.keys() == keys:
             last["content"] += item["content"]
         else:
-            told.append(item)
-    return renamed(told)
+            reported.append(item)
+    return renamed(reported)
 
 
-def renamed(told: list[Json]) -> list[Json]:
+def renamed(reported: list[Json]) -> list[Json]:
     """Calls by the order they appear: what they are called is nobody's business."""
     names: dict[str, str] = {}
-    for item in told:
+    for item in reported:
         if "call_id" in item and item["type"].startswith(("function_call", "custom_tool_call")):
             item["call_id"] = names.setdefault(item["call_id"], f"call {len(names)}")
-    return told
+    return reported
 
 
 def settings_of(body: Json) -> Json:
     """Everything else; what is said by default counts as unsaid."""
-    told = {n: v for n, v in body.items() if n not in ("input", "instructions", "model")}
+    reported = {n: v for n, v in body.items() if n not in ("input", "instructions", "model")}
     # Encrypted thinking is always asked for when thinking is on.
-    told["include"] = sorted({*told.get("include", ()), "reasoning.encrypted_content"})
-    if told.get("stream") is False:
-        del told["stream"]
-    if told.get("text") == {"format": {"type": "text"}}:
-        del told["text"]
-    if "generate_summary" in told.get("reasoning", {}):  # the older name of summary
-        told["reasoning"]["summary"] = told["reasoning"].pop("generate_summary")
-    if told.get("tools") == []:
-        del told["tools"]
-    return told
+    reported["include"] = sorted({*reported.get("include", ()), "reasoning.encrypted_content"})
+    if reported.get("stream") is False:
+        del reported["stream"]
+    if reported.get("text") == {"format": {"type": "text"}}:
+        del reported["text"]
+    if "generate_summary" in reported.get("reasoning", {}):  # the older name of summary
+        reported["reasoning"]["summary"] = reported["reasoning"].pop("generate_summary")
+    if reported.get("tools") == []:
+        del reported["tools"]
+    return reported
 
 
 @pytest.mark.parametrize("item", READ_BEFORE, ids=named)
@@ -113,12 +113,12 @@ def test_a_request_says_the_same_when_it_is_written_again(item: Item, ask: Ask, 
     body = plain(item["request_body"])
 
     conversation = ask(question(item), stream=bool(body.get("stream")))
-    said, lost = tell(conversation)
+    written, lost = tell(conversation)
 
     background = body.pop("background", False)
     assert lost == (["background"] if background else [])
-    assert history(plain(said)) == history(body)
-    assert settings_of(plain(said)) == settings_of(body)
+    assert history(plain(written)) == history(body)
+    assert settings_of(plain(written)) == settings_of(body)
 
 
 def test_what_the_vendor_refused_is_refused_in_its_words(ask: Ask) -> None:

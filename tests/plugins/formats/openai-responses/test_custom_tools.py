@@ -54,7 +54,7 @@ def body(tool: Any) -> bytes:
     return msgspec.json.encode({"model": "m", "input": "hi", "tools": [tool]})
 
 
-def told(answer: Any, name: str) -> bytes:
+def reported(answer: Any, name: str) -> bytes:
     return msgspec.json.encode(answer).replace(b"NAME", name.encode())
 
 
@@ -62,19 +62,19 @@ def told(answer: Any, name: str) -> bytes:
 def test_the_vendor_is_offered_a_function_with_one_text(vendor: str) -> None:
     carried = translate("openai-responses", vendor, body(TOOL), [], stream=False, model="m")
 
-    assert b'"patch"' in carried.asked
-    assert b"Changes files." in carried.asked
-    assert b'"required":["input"]' in carried.asked
+    assert b'"patch"' in carried.received
+    assert b"Changes files." in carried.received
+    assert b'"required":["input"]' in carried.received
     assert "tool:custom" in carried.lost or vendor == "openai"
 
 
 @pytest.mark.parametrize("vendor", WHOLE)
 def test_the_client_gets_the_text_of_the_call(vendor: str) -> None:
-    answer = told(WHOLE[vendor], "patch")
+    answer = reported(WHOLE[vendor], "patch")
 
     carried = translate("openai-responses", vendor, body(TOOL), [answer], stream=False, model="m")
 
-    (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
+    (item,) = msgspec.json.decode(b"".join(carried.reported))["output"]
     assert item["type"] == "custom_tool_call"
     assert item["name"] == "patch"
     assert item["input"] == INPUT
@@ -84,11 +84,11 @@ def test_the_client_gets_the_text_of_the_call(vendor: str) -> None:
 
 @pytest.mark.parametrize("vendor", WHOLE)
 def test_within_a_namespace_too(vendor: str) -> None:
-    answer = told(WHOLE[vendor], "box__patch")
+    answer = reported(WHOLE[vendor], "box__patch")
 
     carried = translate("openai-responses", vendor, body(GROUP), [answer], stream=False, model="m")
 
-    (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
+    (item,) = msgspec.json.decode(b"".join(carried.reported))["output"]
     assert (item["namespace"], item["name"], item["input"]) == ("box", "patch", INPUT)
 
 
@@ -107,7 +107,7 @@ def test_a_stream_gives_the_text_once_it_is_known() -> None:
         "openai-responses", "openai", body(TOOL), in_pieces(), stream=True, model="m"
     )
 
-    stream = b"".join(carried.told)
+    stream = b"".join(carried.reported)
     reader = Reader()
     (part,) = gather([*reader.feed(stream), *reader.close()]).choices[0].parts
     assert part == ToolCall(id="c", name="patch", arguments=INPUT, custom=True)
@@ -133,7 +133,7 @@ def test_arguments_of_another_shape_come_as_they_are(arguments: str) -> None:
         model="m",
     )
 
-    (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
+    (item,) = msgspec.json.decode(b"".join(carried.reported))["output"]
     # Arguments that hold nothing are those of a call without any.
     expected = "{}" if arguments in ("", "[]") else arguments
     assert (item["type"], item["input"]) == ("custom_tool_call", expected)
@@ -141,9 +141,9 @@ def test_arguments_of_another_shape_come_as_they_are(arguments: str) -> None:
 
 def test_a_function_of_the_client_stays_one() -> None:
     tool = {"type": "function", "name": "patch", "parameters": {"type": "object"}}
-    answer = told(WHOLE["openai"], "patch")
+    answer = reported(WHOLE["openai"], "patch")
 
     carried = translate("openai-responses", "openai", body(tool), [answer], stream=False, model="m")
 
-    (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
+    (item,) = msgspec.json.decode(b"".join(carried.reported))["output"]
     assert (item["type"], item["arguments"]) == ("function_call", TEXT)

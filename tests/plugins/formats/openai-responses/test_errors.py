@@ -19,7 +19,7 @@ Json = dict[str, Any]
 ERRORS = [item for item in items("openai_responses") if item["response_status"] >= 400]
 
 
-def told(client: ClientSide, error: GatewayError, request_id: str = "req-1") -> Json:
+def reported(client: ClientSide, error: GatewayError, request_id: str = "req-1") -> Json:
     return dict(json.loads(client.write_error(error, request_id))["error"])
 
 
@@ -36,7 +36,7 @@ def test_recorded_errors_are_read(item: Item, vendor: VendorSide) -> None:
 
 
 def test_an_own_error_is_told_with_its_type_and_code(client: ClientSide) -> None:
-    assert told(client, BadRequest("no good")) == {
+    assert reported(client, BadRequest("no good")) == {
         "message": "no good",
         "type": "invalid_request_error",
         "param": None,
@@ -50,10 +50,10 @@ def test_a_vendors_error_keeps_the_vendors_words(client: ClientSide) -> None:
         "quota", status=429, kind="insufficient_quota", code="insufficient_quota", request_id="up-1"
     )
 
-    said = told(client, error)
+    written = reported(client, error)
 
-    assert (said["type"], said["code"]) == ("insufficient_quota", "insufficient_quota")
-    assert (said["request_id"], said["upstream_request_id"]) == ("req-1", "up-1")
+    assert (written["type"], written["code"]) == ("insufficient_quota", "insufficient_quota")
+    assert (written["request_id"], written["upstream_request_id"]) == ("req-1", "up-1")
 
 
 @pytest.mark.parametrize(
@@ -75,28 +75,28 @@ def test_a_vendors_error_keeps_the_vendors_words(client: ClientSide) -> None:
 def test_a_vendors_error_without_words_gets_them_by_status(
     client: ClientSide, status: int, kind: str, code: str
 ) -> None:
-    said = told(client, UpstreamError("x", status=status))
+    written = reported(client, UpstreamError("x", status=status))
 
-    assert (said["type"], said["code"]) == (kind, code)
+    assert (written["type"], written["code"]) == (kind, code)
 
 
 def test_a_vendor_that_cannot_be_reached(client: ClientSide) -> None:
-    said = told(client, TransportError("x", status=504))
+    written = reported(client, TransportError("x", status=504))
 
-    assert (said["type"], said["code"]) == ("server_error", "gateway_timeout")
+    assert (written["type"], written["code"]) == ("server_error", "gateway_timeout")
 
 
 def test_the_same_id_is_not_told_twice(client: ClientSide) -> None:
-    assert "upstream_request_id" not in told(client, UpstreamError("x", request_id="req-1"))
+    assert "upstream_request_id" not in reported(client, UpstreamError("x", request_id="req-1"))
 
 
 def test_an_error_whose_status_was_a_vendors_is_typed_by_it(client: ClientSide) -> None:
     error = GatewayError("all resting", code="rate_limit_exceeded")
     error.status = 429
 
-    said = told(client, error)
+    written = reported(client, error)
 
-    assert (said["type"], said["code"]) == ("rate_limit_error", "rate_limit_exceeded")
+    assert (written["type"], written["code"]) == ("rate_limit_error", "rate_limit_exceeded")
 
 
 @pytest.mark.parametrize(

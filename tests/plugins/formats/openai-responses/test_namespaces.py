@@ -49,11 +49,11 @@ def test_they_are_grouped_again_for_a_vendor_of_this_format(ask: Ask, tell: Tell
 
 
 def test_a_call_goes_back_with_name_and_namespace_apart(ask: Ask, client: ClientSide) -> None:
-    asked = ask(tools=[GROUP])
+    received = ask(tools=[GROUP])
     call = ToolCall(id="c", name="mcp__docs__search", arguments="{}")
     reply = Reply(id="r", model="m", choices=(Choice(parts=(call,)),))
 
-    (item,) = json.loads(client.write_reply(reply, asked, Losses()))["output"]
+    (item,) = json.loads(client.write_reply(reply, received, Losses()))["output"]
 
     assert (item["name"], item["namespace"]) == ("search", "mcp__docs__")
 

@@ -144,15 +144,17 @@ def test_what_the_client_itself_brought_is_this_dialects(ask: Ask) -> None:
     assert returned(ask, [item]) == [Reasoning(sealed="gAAAA", origin="~openai-responses")]
 
 
-def told(tell: Tell, part: Any, to: Target, dialect: str = "other") -> tuple[list[Json], list[str]]:
+def reported(
+    tell: Tell, part: Any, to: Target, dialect: str = "other"
+) -> tuple[list[Json], list[str]]:
     turns = (Turn("user", (Text(text="q"),)), Turn("assistant", (part, Text(text="a"))))
-    said, lost = tell(Conversation(turns=turns, dialect=dialect), to)
-    return said["input"][1:-1], lost
+    produced, lost = tell(Conversation(turns=turns, dialect=dialect), to)
+    return produced["input"][1:-1], lost
 
 
 def test_a_vendor_gets_back_only_what_it_sealed(tell: Tell, aim: Aim) -> None:
-    theirs, lost = told(tell, SUMMED, aim("openai"))
-    others, unread = told(tell, SUMMED, aim("xai"))
+    theirs, lost = reported(tell, SUMMED, aim("openai"))
+    others, unread = reported(tell, SUMMED, aim("xai"))
 
     assert theirs == [
         {
@@ -170,7 +172,7 @@ def test_a_vendor_gets_back_only_what_it_sealed(tell: Tell, aim: Aim) -> None:
 def test_what_a_client_brought_goes_to_any_vendor_of_this_format(tell: Tell, aim: Aim) -> None:
     brought = Reasoning(sealed="gAAAA", origin="~openai-responses")
 
-    items, lost = told(tell, brought, aim("anyone"), OWN)
+    items, lost = reported(tell, brought, aim("anyone"), OWN)
 
     assert items == [{"type": "reasoning", "summary": [], "encrypted_content": "gAAAA"}]
     assert lost == []
@@ -179,7 +181,9 @@ def test_what_a_client_brought_goes_to_any_vendor_of_this_format(tell: Tell, aim
 def test_a_stored_item_is_named_to_the_vendor_that_stores_it(tell: Tell, aim: Aim) -> None:
     stored = Reasoning(id="rs_1", origin="~openai-responses")
 
-    assert told(tell, stored, aim(), OWN)[0] == [{"type": "reasoning", "id": "rs_1", "summary": []}]
+    assert reported(tell, stored, aim(), OWN)[0] == [
+        {"type": "reasoning", "id": "rs_1", "summary": []}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +197,7 @@ def test_a_stored_item_is_named_to_the_vendor_that_stores_it(tell: Tell, aim: Ai
 def test_thinking_without_a_proof_is_left_out(
     tell: Tell, aim: Aim, part: Reasoning, losses: list[str]
 ) -> None:
-    assert told(tell, part, aim()) == ([], losses)
+    assert reported(tell, part, aim()) == ([], losses)
 
 
 def test_some_vendors_take_thinking_without_a_proof(tell: Tell, aim: Aim) -> None:
@@ -203,7 +207,7 @@ def test_some_vendors_take_thinking_without_a_proof(tell: Tell, aim: Aim) -> Non
         "content": [{"type": "reasoning_text", "text": "pondering"}],
     }
 
-    assert told(tell, SIGNED, aim(plain_reasoning=True)) == ([shown], ["reasoning_signature"])
+    assert reported(tell, SIGNED, aim(plain_reasoning=True)) == ([shown], ["reasoning_signature"])
 
 
 def test_a_signature_of_a_text_or_a_late_one_of_a_call_is_a_loss(client: ClientSide) -> None:

@@ -67,7 +67,7 @@ citations = st.builds(
 
 def annotated(url: str, title: str, start: int, end: int) -> Citation:
     """A source as this dialect tells it."""
-    said = {
+    written = {
         "type": "url_citation",
         "url": url,
         "title": title,
@@ -79,7 +79,7 @@ def annotated(url: str, title: str, start: int, end: int) -> Citation:
         title=title or None,
         start=start,
         end=end,
-        raw=Raw(msgspec.json.encode(said)),
+        raw=Raw(msgspec.json.encode(written)),
         dialect=DIALECT,
     )
 
@@ -149,14 +149,14 @@ def histories(draw: st.DrawFn) -> tuple[Turn, ...]:
             continue
         parts = draw(st.lists(pieces, min_size=1, max_size=4))
         turns.append(Turn("assistant", tuple(parts)))
-        asked = {p.id: p for p in parts if isinstance(p, ToolCall)}
+        received = {p.id: p for p in parts if isinstance(p, ToolCall)}
         results = [
             ToolResult(
                 call_id=call.id,
                 content=draw(st.lists(heard_texts, min_size=1, max_size=2).map(tuple)),
                 custom=call.custom,
             )
-            for call in asked.values()
+            for call in received.values()
         ]
         if results:
             turns.append(Turn("user", tuple(results)))
@@ -232,17 +232,17 @@ conversations = st.builds(
 
 @QUICK
 @given(conversations, st.sampled_from(["auto", "none", "required", "only"]))
-def test_a_request_that_was_written_is_read_the_same(asked: Conversation, mode: Any) -> None:
-    if asked.tools:
-        chosen = (asked.tools[0].name,) if mode == "only" else ()
-        asked = replace(asked, tool_choice=ToolChoice(mode, chosen))
+def test_a_request_that_was_written_is_read_the_same(received: Conversation, mode: Any) -> None:
+    if received.tools:
+        chosen = (received.tools[0].name,) if mode == "only" else ()
+        received = replace(received, tool_choice=ToolChoice(mode, chosen))
     losses = Losses()
 
-    body = VENDOR.write_request(asked, TARGET, losses)
-    again = CLIENT.read_request(call(body, stream=asked.stream))
+    body = VENDOR.write_request(received, TARGET, losses)
+    again = CLIENT.read_request(call(body, stream=received.stream))
 
     # What is kept elsewhere is told a second time, by name.
-    assert replace(again, elsewhere=()) == asked
+    assert replace(again, elsewhere=()) == received
     assert not losses
 
 
@@ -284,18 +284,18 @@ foreign_conversations = st.builds(
 
 @QUICK
 @given(foreign_conversations)
-def test_whatever_another_dialect_asks_becomes_a_sound_request(asked: Conversation) -> None:
+def test_whatever_another_dialect_asks_becomes_a_sound_request(received: Conversation) -> None:
     losses = Losses()
     try:
-        body = VENDOR.write_request(asked, TARGET, losses)
+        body = VENDOR.write_request(received, TARGET, losses)
     except PartUnsupported:
-        parts = [part for turn in asked.turns for part in turn.parts]
+        parts = [part for turn in received.turns for part in turn.parts]
         results = [piece for p in parts if isinstance(p, ToolResult) for piece in p.content]
         assert any(isinstance(part, Media | Foreign) for part in (*parts, *results))
         return
     except BadRequest:
-        said = [p for turn in asked.turns for p in turn.parts if getattr(p, "text", None)]
-        assert not [part for part in said if isinstance(part, Text | Refusal)]
+        written = [p for turn in received.turns for p in turn.parts if getattr(p, "text", None)]
+        assert not [part for part in written if isinstance(part, Text | Refusal)]
         return
 
     request = json.loads(body)

@@ -70,7 +70,7 @@ citations = st.builds(
 
 def annotated(url: str, title: str, start: int, end: int) -> Citation:
     """A source as this dialect tells it."""
-    said = {
+    produced = {
         "type": "url_citation",
         "url": url,
         "title": title,
@@ -82,7 +82,7 @@ def annotated(url: str, title: str, start: int, end: int) -> Citation:
         title=title or None,
         start=start,
         end=end,
-        raw=Raw(msgspec.json.encode(said)),
+        raw=Raw(msgspec.json.encode(produced)),
         dialect=DIALECT,
     )
 
@@ -186,7 +186,7 @@ replies = st.builds(
         finish=finishes,
     ).map(lambda choice: (choice,)),
 )
-asked = st.builds(Conversation, model=st.just("m"), sampling=samplings, output=outputs)
+received = st.builds(Conversation, model=st.just("m"), sampling=samplings, output=outputs)
 
 
 @st.composite
@@ -256,7 +256,7 @@ cuts = st.lists(st.integers(0, 40), max_size=4)
 
 
 @QUICK
-@given(streams(), asked, cuts)
+@given(streams(), received, cuts)
 def test_a_stream_obeys_the_grammar_however_it_is_batched(
     events: list[StreamEvent], conversation: Conversation, places: list[int]
 ) -> None:
@@ -267,7 +267,7 @@ def test_a_stream_obeys_the_grammar_however_it_is_batched(
 
 
 @QUICK
-@given(streams(), asked)
+@given(streams(), received)
 def test_its_final_object_is_what_a_whole_answer_would_be(
     events: list[StreamEvent], conversation: Conversation
 ) -> None:
@@ -279,7 +279,7 @@ def test_its_final_object_is_what_a_whole_answer_would_be(
 
 
 @QUICK
-@given(streams(), asked)
+@given(streams(), received)
 def test_what_was_written_is_read_the_same_streamed_and_whole(
     events: list[StreamEvent], conversation: Conversation
 ) -> None:
@@ -290,7 +290,7 @@ def test_what_was_written_is_read_the_same_streamed_and_whole(
     whole = VENDOR.read_reply(CLIENT.write_reply(reply, conversation, Losses()))
 
     assert plain(streamed) == plain(replace(whole, dialect=""))
-    assert told(whole) == told(reply)
+    assert reported(whole) == reported(reply)
 
 
 def plain(value: Any) -> Any:
@@ -303,7 +303,7 @@ def plain(value: Any) -> Any:
     return [plain(inner) for inner in value] if isinstance(value, tuple) else value
 
 
-def told(reply: Reply) -> Any:
+def reported(reply: Reply) -> Any:
     """What survives: everything but whose the proofs are, which is sealed away."""
     choice = reply.choices[0]
     parts: list[Any] = []
@@ -335,7 +335,7 @@ def finish_of(choice: Choice) -> str:
 
 
 @QUICK
-@given(streams(), asked, st.integers(0, 60))
+@given(streams(), received, st.integers(0, 60))
 def test_a_failure_anywhere_gives_a_grammatical_stream(
     events: list[StreamEvent], conversation: Conversation, at: int
 ) -> None:
@@ -349,7 +349,7 @@ def test_a_failure_anywhere_gives_a_grammatical_stream(
 
 
 @QUICK
-@given(streams(), asked, st.integers(0, 10**6), st.integers(0, 10**6))
+@given(streams(), received, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_however_a_stream_is_cut_the_events_are_the_same(
     events: list[StreamEvent], conversation: Conversation, one: int, other: int
 ) -> None:
@@ -369,7 +369,7 @@ def test_however_a_stream_is_cut_the_events_are_the_same(
 
 
 @QUICK
-@given(streams(), asked, st.integers(0, 10**6))
+@given(streams(), received, st.integers(0, 10**6))
 def test_a_stream_that_was_damaged_never_raises(
     events: list[StreamEvent], conversation: Conversation, at: int
 ) -> None:

@@ -44,9 +44,9 @@ def own(*turns: Turn, **more: Any) -> Conversation:
 
 
 def test_the_least_request_is_small(tell: Tell) -> None:
-    said, lost = tell(foreign())
+    written, lost = tell(foreign())
 
-    assert said == {
+    assert written == {
         "model": "m-1",
         "input": [{"type": "message", "role": "user", "content": "hello"}],
         "store": False,
@@ -66,25 +66,25 @@ def test_a_stream_is_asked_for_when_it_is_wanted(tell: Tell) -> None:
 def test_the_first_instruction_stands_apart_and_the_others_in_the_input(tell: Tell) -> None:
     texts = (Text(text="one"), Text(text=""), Text(text="two"))
 
-    said, _ = tell(foreign(instructions=texts))
+    written, _ = tell(foreign(instructions=texts))
 
-    assert said["instructions"] == "one"
-    assert said["input"][0] == {"type": "message", "role": "developer", "content": "two"}
+    assert written["instructions"] == "one"
+    assert written["input"][0] == {"type": "message", "role": "developer", "content": "two"}
 
 
 def test_a_vendor_may_know_only_the_older_role(tell: Tell, aim: Aim) -> None:
-    told = Turn("system", (Text(text="x"),))
+    reported = Turn("system", (Text(text="x"),))
 
-    said, _ = tell(foreign(HELLO, told), aim(system_role="system"))
+    written, _ = tell(foreign(HELLO, reported), aim(system_role="system"))
 
-    assert said["input"][1]["role"] == "system"
+    assert written["input"][1]["role"] == "system"
 
 
 def test_instructions_alone_become_the_input(tell: Tell) -> None:
-    said, _ = tell(Conversation(instructions=(Text(text="one"),), dialect="other"))
+    written, _ = tell(Conversation(instructions=(Text(text="one"),), dialect="other"))
 
-    assert said["input"] == [{"type": "message", "role": "developer", "content": "one"}]
-    assert "instructions" not in said
+    assert written["input"] == [{"type": "message", "role": "developer", "content": "one"}]
+    assert "instructions" not in written
 
 
 def test_nothing_at_all_is_an_error(tell: Tell) -> None:
@@ -95,9 +95,9 @@ def test_nothing_at_all_is_an_error(tell: Tell) -> None:
 
 
 def test_what_the_vendor_keeps_is_enough_for_a_client_of_this_format(tell: Tell) -> None:
-    said, _ = tell(Conversation(dialect=OWN, extra={"previous_response_id": raw("resp_1")}))
+    written, _ = tell(Conversation(dialect=OWN, extra={"previous_response_id": raw("resp_1")}))
 
-    assert said == {"model": "m-1", "previous_response_id": "resp_1"}
+    assert written == {"model": "m-1", "previous_response_id": "resp_1"}
 
 
 def test_the_models_turn_is_items_in_order(tell: Tell) -> None:
@@ -120,7 +120,7 @@ def test_the_models_turn_is_items_in_order(tell: Tell) -> None:
         ),
     )
 
-    said, lost = tell(foreign(HELLO, spoken, results))
+    written, lost = tell(foreign(HELLO, spoken, results))
 
     annotation = {
         "type": "url_citation",
@@ -129,7 +129,7 @@ def test_the_models_turn_is_items_in_order(tell: Tell) -> None:
         "url": "u",
         "title": "t",
     }
-    assert said["input"][1:] == [
+    assert written["input"][1:] == [
         {
             "type": "message",
             "role": "assistant",
@@ -164,9 +164,9 @@ def test_a_call_without_a_result_gets_one(tell: Tell) -> None:
     called = Turn("assistant", (ToolCall(id="c", name="f"), ToolCall(id="d", name="f")))
     answered = Turn("user", (ToolResult(call_id="d"), Text(text="go on")))
 
-    said, _ = tell(foreign(HELLO, called, answered))
+    written, _ = tell(foreign(HELLO, called, answered))
 
-    outputs = [item for item in said["input"] if item["type"] == "function_call_output"]
+    outputs = [item for item in written["input"] if item["type"] == "function_call_output"]
     assert [(item["call_id"], item["output"]) for item in outputs] == [
         ("c", "The tool was not run."),
         ("d", ""),
@@ -241,9 +241,9 @@ def test_long_ids_are_shortened_alike_in_call_and_result(tell: Tell) -> None:
     ],
 )
 def test_media_are_sent(tell: Tell, media: Media, piece: Json) -> None:
-    said, lost = tell(foreign(Turn("user", (Text(text="t"), media))))
+    written, lost = tell(foreign(Turn("user", (Text(text="t"), media))))
 
-    assert said["input"][0]["content"] == [{"type": "input_text", "text": "t"}, piece]
+    assert written["input"][0]["content"] == [{"type": "input_text", "text": "t"}, piece]
     assert lost == []
 
 
@@ -271,9 +271,9 @@ def test_media_that_cannot_be_sent_are_refused(tell: Tell, media: Media) -> None
 def test_a_vendor_may_take_sound(tell: Tell, aim: Aim) -> None:
     sound = Turn("user", (Media(kind="audio", data="AAAA", media_type="audio/mpeg"),))
 
-    said, _ = tell(foreign(sound), aim(audio=True))
+    written, _ = tell(foreign(sound), aim(audio=True))
 
-    assert said["input"][0]["content"] == [
+    assert written["input"][0]["content"] == [
         {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "mp3"}}
     ]
 
@@ -289,9 +289,9 @@ def test_the_models_own_media_are_a_loss_for_another_dialect(tell: Tell) -> None
 def test_a_picture_of_this_vendors_goes_back_as_it_came(tell: Tell) -> None:
     drawn = Media(kind="image", data="AAAA", extra={"id": raw("ig_1"), "status": raw("completed")})
 
-    said, _ = tell(own(HELLO, Turn("assistant", (drawn,))))
+    written, _ = tell(own(HELLO, Turn("assistant", (drawn,))))
 
-    assert said["input"][1] == {
+    assert written["input"][1] == {
         "type": "image_generation_call",
         "id": "ig_1",
         "status": "completed",
@@ -309,9 +309,9 @@ def test_messages_keep_apart_what_is_said_in_different_phases(tell: Tell) -> Non
         ),
     )
 
-    said, _ = tell(own(HELLO, spoken))
+    written, _ = tell(own(HELLO, spoken))
 
-    first, second = said["input"][1:]
+    first, second = written["input"][1:]
     assert first["phase"] == "commentary"
     assert [piece["text"] for piece in first["content"]] == ["a", "b"]
     assert second == {
@@ -333,9 +333,9 @@ def test_thinking_of_one_item_is_one_item_again(tell: Tell) -> None:
         ),
     )
 
-    said, _ = tell(own(HELLO, thought))
+    written, _ = tell(own(HELLO, thought))
 
-    assert said["input"][1] == {
+    assert written["input"][1] == {
         "type": "reasoning",
         "id": "rs_1",
         "summary": [{"type": "summary_text", "text": "a"}],

@@ -52,9 +52,9 @@ def test_tools_are_declared(tell: Tell) -> None:
         Tool(name="x", hosted="code_execution", raw=Raw(b"{}"), dialect="other"),
     )
 
-    said, lost = tell(foreign(tools=tools, parallel_tools=False))
+    written, lost = tell(foreign(tools=tools, parallel_tools=False))
 
-    assert said["tools"] == [
+    assert written["tools"] == [
         {
             "type": "function",
             "name": "f",
@@ -72,7 +72,7 @@ def test_tools_are_declared(tell: Tell) -> None:
         {"type": "web_search"},
         {"type": "code_interpreter", "container": {"type": "auto"}},
     ]
-    assert said["parallel_tool_calls"] is False
+    assert written["parallel_tool_calls"] is False
     assert lost == []
 
 
@@ -85,10 +85,10 @@ def test_tools_are_declared(tell: Tell) -> None:
     ],
 )
 def test_a_service_this_vendor_does_not_have_is_a_loss(tell: Tell, tool: Tool, loss: str) -> None:
-    said, lost = tell(foreign(tools=(tool,), tool_choice=ToolChoice("auto")))
+    written, lost = tell(foreign(tools=(tool,), tool_choice=ToolChoice("auto")))
 
     assert lost == [loss]
-    assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(said)
+    assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(written)
 
 
 def test_a_vendor_may_run_no_services(tell: Tell, aim: Aim) -> None:
@@ -108,7 +108,7 @@ def test_further_losses_of_tools_are_named(tell: Tell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("choice", "written"),
     [
         (ToolChoice("required"), "required"),
         (ToolChoice("none"), "none"),
@@ -124,12 +124,12 @@ def test_further_losses_of_tools_are_named(tell: Tell) -> None:
         ),
     ],
 )
-def test_a_choice_is_said(tell: Tell, choice: ToolChoice, said: Any) -> None:
+def test_a_choice_is_said(tell: Tell, choice: ToolChoice, written: Any) -> None:
     tools = (Tool(name="f"), Tool(name="c", custom=True))
 
     body, lost = tell(foreign(tools=tools, tool_choice=choice))
 
-    assert (body["tool_choice"], lost) == (said, [])
+    assert (body["tool_choice"], lost) == (written, [])
 
 
 def test_a_choice_of_what_is_not_there_is_a_loss(tell: Tell) -> None:
@@ -155,26 +155,26 @@ def test_sampling_is_said_or_named_as_lost(tell: Tell) -> None:
         top_logprobs=4,
     )
 
-    said, lost = tell(foreign(sampling=sampling))
+    written, lost = tell(foreign(sampling=sampling))
 
-    assert said["max_output_tokens"] == 100
-    assert (said["temperature"], said["top_p"], said["top_logprobs"]) == (0.5, 0.25, 4)
-    assert said["include"] == ["message.output_text.logprobs"]
+    assert written["max_output_tokens"] == 100
+    assert (written["temperature"], written["top_p"], written["top_logprobs"]) == (0.5, 0.25, 4)
+    assert written["include"] == ["message.output_text.logprobs"]
     assert lost == ["presence_penalty", "top_k", "min_p", "seed", "stop", "candidates"]
 
 
 def test_a_vendor_may_take_penalties(tell: Tell, aim: Aim) -> None:
     sampling = Sampling(presence_penalty=0.5, frequency_penalty=0.0)
 
-    said, lost = tell(foreign(sampling=sampling), aim(penalties=True))
+    written, lost = tell(foreign(sampling=sampling), aim(penalties=True))
 
-    assert (said["presence_penalty"], said["frequency_penalty"], lost) == (0.5, 0.0, [])
+    assert (written["presence_penalty"], written["frequency_penalty"], lost) == (0.5, 0.0, [])
 
 
 def test_a_limit_stays_within_what_the_vendor_allows(tell: Tell, aim: Aim) -> None:
     def limit(tokens: int, to: Target | None = None) -> int:
-        said = tell(foreign(sampling=Sampling(max_tokens=tokens)), to)[0]
-        return int(said["max_output_tokens"])
+        written = tell(foreign(sampling=Sampling(max_tokens=tokens)), to)[0]
+        return int(written["max_output_tokens"])
 
     assert limit(1) == 16
     assert limit(9000, aim(max_output=4096)) == 4096
@@ -204,9 +204,9 @@ ENCRYPTED = ["reasoning.encrypted_content"]
 def test_thinking_is_said(
     tell: Tell, thinking: Thinking | None, reasoning: Json | None, include: list[str] | None
 ) -> None:
-    said, lost = tell(foreign(thinking=thinking))
+    written, lost = tell(foreign(thinking=thinking))
 
-    assert (said.get("reasoning"), said.get("include"), lost) == (reasoning, include, [])
+    assert (written.get("reasoning"), written.get("include"), lost) == (reasoning, include, [])
 
 
 def test_a_model_that_thinks_is_always_asked_for_what_brings_it_back(tell: Tell, aim: Aim) -> None:
@@ -215,21 +215,21 @@ def test_a_model_that_thinks_is_always_asked_for_what_brings_it_back(tell: Tell,
 
 
 def test_a_model_that_does_not_think_is_not_asked_to(tell: Tell, aim: Aim) -> None:
-    asked = foreign(thinking=Thinking(enabled=True, effort="high"))
+    received = foreign(thinking=Thinking(enabled=True, effort="high"))
 
-    said, lost = tell(asked, aim(reasoning=False))
+    written, lost = tell(received, aim(reasoning=False))
 
-    assert not {"reasoning", "include"} & set(said)
+    assert not {"reasoning", "include"} & set(written)
     assert lost == ["thinking"]
 
 
-@pytest.mark.parametrize(("word", "said"), [("minimal", {"effort": "minimal"}), ("", None)])
+@pytest.mark.parametrize(("word", "written"), [("minimal", {"effort": "minimal"}), ("", None)])
 def test_a_vendor_may_call_no_thinking_otherwise(
-    tell: Tell, aim: Aim, word: str, said: Json | None
+    tell: Tell, aim: Aim, word: str, written: Json | None
 ) -> None:
-    asked = foreign(thinking=Thinking(enabled=False))
+    received = foreign(thinking=Thinking(enabled=False))
 
-    assert tell(asked, aim(no_thinking=word))[0].get("reasoning") == said
+    assert tell(received, aim(no_thinking=word))[0].get("reasoning") == written
 
 
 def test_the_form_of_the_answer_is_said(tell: Tell) -> None:
@@ -249,28 +249,28 @@ def test_the_form_of_the_answer_is_said(tell: Tell) -> None:
 
 
 def test_json_is_mentioned_because_the_vendor_insists(tell: Tell) -> None:
-    said, _ = tell(foreign(output=Output()))
+    written, _ = tell(foreign(output=Output()))
     mentioned, _ = tell(foreign(Turn("user", (Text(text="as Json"),)), output=Output()))
 
-    assert said["text"] == {"format": {"type": "json_object"}}
-    assert said["input"][-1]["content"] == "Answer with a JSON object."
+    assert written["text"] == {"format": {"type": "json_object"}}
+    assert written["input"][-1]["content"] == "Answer with a JSON object."
     assert len(mentioned["input"]) == 1
 
 
 def test_opaque_values_are_kept_short(tell: Tell) -> None:
-    said, _ = tell(foreign(user="u" * 80, cache_key="k" * 80, service_tier="flex"))
+    written, _ = tell(foreign(user="u" * 80, cache_key="k" * 80, service_tier="flex"))
     plain, _ = tell(foreign(user="u", cache_key="k"))
 
-    assert (len(said["user"]), len(said["prompt_cache_key"])) == (64, 64)
-    assert said["user"] != said["prompt_cache_key"]
-    assert said["service_tier"] == "flex"
+    assert (len(written["user"]), len(written["prompt_cache_key"])) == (64, 64)
+    assert written["user"] != written["prompt_cache_key"]
+    assert written["service_tier"] == "flex"
     assert (plain["user"], plain["prompt_cache_key"]) == ("u", "k")
 
 
 def test_both_names_of_the_user_go_back(tell: Tell) -> None:
-    said, _ = tell(own(user="new", extra={"user": raw("old")}))
+    written, _ = tell(own(user="new", extra={"user": raw("old")}))
 
-    assert (said["user"], said["safety_identifier"]) == ("old", "new")
+    assert (written["user"], written["safety_identifier"]) == ("old", "new")
 
 
 def test_what_has_no_place_is_named(tell: Tell) -> None:
@@ -306,9 +306,9 @@ def test_what_has_no_place_is_named(tell: Tell) -> None:
 def test_a_vendor_may_know_cache_breakpoints(tell: Tell, aim: Aim) -> None:
     turn = Turn("user", (Text(text="a", cache="5m"), Text(text="b", cache="1h")))
 
-    said, lost = tell(foreign(turn), aim(cache_breakpoints=True))
+    written, lost = tell(foreign(turn), aim(cache_breakpoints=True))
 
-    assert [piece["prompt_cache_breakpoint"] for piece in said["input"][0]["content"]] == [
+    assert [piece["prompt_cache_breakpoint"] for piece in written["input"][0]["content"]] == [
         {"mode": "explicit"},
         {"mode": "explicit", "ttl": "12h"},
     ]
@@ -316,18 +316,18 @@ def test_a_vendor_may_know_cache_breakpoints(tell: Tell, aim: Aim) -> None:
 
 
 def test_an_instruction_with_a_breakpoint_stands_in_the_input(tell: Tell) -> None:
-    said, _ = tell(own(instructions=(Text(text="one", cache="5m"),)))
+    written, _ = tell(own(instructions=(Text(text="one", cache="5m"),)))
 
-    assert "instructions" not in said
-    assert said["input"][0]["role"] == "developer"
-    assert "prompt_cache_breakpoint" in said["input"][0]["content"][0]
+    assert "instructions" not in written
+    assert written["input"][0]["role"] == "developer"
+    assert "prompt_cache_breakpoint" in written["input"][0]["content"][0]
 
 
 def test_a_background_answer_is_asked_for_in_the_foreground(tell: Tell) -> None:
-    said, lost = tell(own(extra={"background": Raw(b"true")}))
+    written, lost = tell(own(extra={"background": Raw(b"true")}))
     _, harmless = tell(own(extra={"background": Raw(b"false")}))
 
-    assert "background" not in said
+    assert "background" not in written
     assert (lost, harmless) == (["background"], [])
 
 
@@ -340,7 +340,7 @@ def test_members_go_back_to_where_they_stood(tell: Tell) -> None:
         "x.y": raw(2),
     }
 
-    said, lost = tell(
+    written, lost = tell(
         own(
             extra=extra,
             thinking=Thinking(),
@@ -348,13 +348,13 @@ def test_members_go_back_to_where_they_stood(tell: Tell) -> None:
         )
     )
 
-    assert said["include"] == ["file_search_call.results", "reasoning.encrypted_content"]
-    assert said["text"] == {
+    assert written["include"] == ["file_search_call.results", "reasoning.encrypted_content"]
+    assert written["text"] == {
         "format": {"type": "json_schema", "name": "n", "schema": {}, "novelty": 1},
         "verbosity": "low",
     }
-    assert said["reasoning"] == {"context": "all_turns"}
-    assert (said["x.y"], lost) == (2, [])
+    assert written["reasoning"] == {"context": "all_turns"}
+    assert (written["x.y"], lost) == (2, [])
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def delta(kind: str, text: str, index: int = 0, **more: Any) -> Json:
 
 
 def completed(*output: Json, **more: Any) -> Json:
-    said = {"id": "resp_1", "model": "m", "status": "completed", "usage": USAGE, **more}
-    return {"type": "response.completed", "response": {**said, "output": list(output)}}
+    written = {"id": "resp_1", "model": "m", "status": "completed", "usage": USAGE, **more}
+    return {"type": "response.completed", "response": {**written, "output": list(output)}}
 
 
 def message(text: str, **more: Any) -> Json:
@@ -126,16 +126,16 @@ def test_what_a_vendor_leaves_out_comes_from_what_it_does_not(
 
 
 def test_a_final_object_may_be_empty(hear: Hear) -> None:
-    said = [added(MESSAGE), delta("output_text", "text")]
+    written = [added(MESSAGE), delta("output_text", "text")]
 
-    assert parts(hear(CREATED, *said, completed())) == [Text(text="text")]
-    assert parts(hear(CREATED, *said, {"type": "response.completed"})) == [Text(text="text")]
+    assert parts(hear(CREATED, *written, completed())) == [Text(text="text")]
+    assert parts(hear(CREATED, *written, {"type": "response.completed"})) == [Text(text="text")]
 
 
 def test_a_text_that_is_told_differently_at_its_end_is_not_mixed_up(hear: Hear) -> None:
-    said = [added(MESSAGE), delta("output_text", "Hello"), done(message("Good bye, all"))]
+    written = [added(MESSAGE), delta("output_text", "Hello"), done(message("Good bye, all"))]
 
-    assert parts(hear(CREATED, *said, completed())) == [Text(text="Hello")]
+    assert parts(hear(CREATED, *written, completed())) == [Text(text="Hello")]
 
 
 def test_calls_may_overlap_and_come_in_every_shape(hear: Hear) -> None:
@@ -192,9 +192,11 @@ def test_what_a_call_says_besides_is_kept(hear: Hear) -> None:
 
 
 def test_an_item_that_is_added_twice_is_one(hear: Hear) -> None:
-    said = [added(CALL), added(CALL), delta("function_call_arguments", "{}")]
+    written = [added(CALL), added(CALL), delta("function_call_arguments", "{}")]
 
-    assert parts(hear(CREATED, *said, completed())) == [ToolCall(id="c1", name="f", arguments="{}")]
+    assert parts(hear(CREATED, *written, completed())) == [
+        ToolCall(id="c1", name="f", arguments="{}")
+    ]
 
 
 def test_a_refusal(hear: Hear) -> None:
@@ -264,9 +266,9 @@ def test_thinking_in_full_and_in_summary_are_two_parts(hear: Hear) -> None:
 
 
 def test_thinking_that_shows_and_proves_nothing_is_no_part(hear: Hear) -> None:
-    said = [added(THOUGHT), done(THOUGHT), added(MESSAGE, 1), delta("output_text", "a", 1)]
+    written = [added(THOUGHT), done(THOUGHT), added(MESSAGE, 1), delta("output_text", "a", 1)]
 
-    assert parts(hear(CREATED, *said, completed(THOUGHT, message("a")))) == [Text(text="a")]
+    assert parts(hear(CREATED, *written, completed(THOUGHT, message("a")))) == [Text(text="a")]
 
 
 def test_a_proof_alone_is_a_part(hear: Hear) -> None:
@@ -330,8 +332,10 @@ def test_a_picture_is_a_picture(hear: Hear) -> None:
 
 
 def test_the_phase_of_a_message_is_kept(hear: Hear) -> None:
-    said = {**MESSAGE, "phase": "commentary"}
+    written = {**MESSAGE, "phase": "commentary"}
 
-    (text,) = parts(hear(CREATED, added(said), delta("output_text", "a"), done(said), completed()))
+    (text,) = parts(
+        hear(CREATED, added(written), delta("output_text", "a"), done(written), completed())
+    )
 
     assert text.extra == {"phase": Raw(b'"commentary"')}

@@ -34,8 +34,8 @@ def delta(kind: str, text: str, index: int = 0, **more: Any) -> Json:
 
 
 def completed(*output: Json, **more: Any) -> Json:
-    said = {"id": "resp_1", "model": "m", "status": "completed", "usage": USAGE, **more}
-    return {"type": "response.completed", "response": {**said, "output": list(output)}}
+    written = {"id": "resp_1", "model": "m", "status": "completed", "usage": USAGE, **more}
+    return {"type": "response.completed", "response": {**written, "output": list(output)}}
 
 
 def message(text: str, **more: Any) -> Json:
@@ -160,9 +160,9 @@ def test_an_early_end_is_a_failure(hear: Hear, frames: list[Json]) -> None:
 
 
 def test_what_follows_the_end_is_not_looked_at(hear: Hear) -> None:
-    said = [CREATED, completed(message("a"))]
+    written = [CREATED, completed(message("a"))]
 
-    assert hear(*said, b"[DONE]", b"rubbish", CREATED) == hear(*said)
+    assert hear(*written, b"[DONE]", b"rubbish", CREATED) == hear(*written)
 
 
 def test_a_last_frame_may_lack_its_blank_line(vendor: VendorSide) -> None:

@@ -90,28 +90,28 @@ def call() -> Callable[..., Call]:
 def ask(client: ClientSide) -> Ask:
     """Reads a request; messages alone are enough."""
 
-    def asked(body: Any = None, /, *, stream: bool = False, **members: Any) -> Conversation:
+    def received(body: Any = None, /, *, stream: bool = False, **members: Any) -> Conversation:
         if body is None:
             body = {"messages": [{"role": "user", "content": "hi"}], **members}
         elif isinstance(body, list):
             body = {"messages": body, **members}
         return client.read_request(call_with(body, stream=stream))
 
-    return asked
+    return received
 
 
 @pytest.fixture
 def tell(vendor: VendorSide, target: Target) -> Tell:
     """Writes a request: what it says, and what it does not."""
 
-    def told(
+    def reported(
         conversation: Conversation, to: Target | None = None
     ) -> tuple[dict[str, Any], list[str]]:
         losses = Losses()
         body = vendor.write_request(conversation, to or target, losses)
         return msgspec.json.decode(body), list(losses.names)
 
-    return told
+    return reported
 
 
 @pytest.fixture(scope="session")

@@ -30,12 +30,12 @@ ASKED = Conversation(model="asked")
 
 
 def write(
-    client: ClientSide, *parts: Any, asked: Conversation = ASKED, **members: Any
+    client: ClientSide, *parts: Any, received: Conversation = ASKED, **members: Any
 ) -> tuple[dict[str, Any], list[str]]:
     """The message that these parts are written as, and what was lost."""
     losses = Losses()
     choice = Choice(parts=parts, finish=members.pop("finish", "stop"))
-    written = client.write_reply(Reply(id="r1", model="m", choices=(choice,)), asked, losses)
+    written = client.write_reply(Reply(id="r1", model="m", choices=(choice,)), received, losses)
     ChatCompletion.model_validate_json(written)
     message: dict[str, Any] = msgspec.json.decode(written)["choices"][0]["message"]
     return message, list(losses.names)
@@ -99,10 +99,10 @@ def test_thinking_is_shown_beside_the_text(client: ClientSide) -> None:
 
 
 def test_hidden_thinking_is_shown_only_when_there_is_nothing_else(client: ClientSide) -> None:
-    asked = Conversation(thinking=Thinking(show=False))
+    received = Conversation(thinking=Thinking(show=False))
 
-    beside, _ = write(client, Reasoning(text="Hm."), Text(text="a"), asked=asked)
-    alone, _ = write(client, Reasoning(text="Hm."), asked=asked)
+    beside, _ = write(client, Reasoning(text="Hm."), Text(text="a"), received=received)
+    alone, _ = write(client, Reasoning(text="Hm."), received=received)
 
     assert "reasoning_content" not in beside
     assert alone["reasoning_content"] == "Hm."
@@ -196,9 +196,11 @@ def test_a_custom_call_is_written_as_one(client: ClientSide) -> None:
 def test_a_function_that_stood_in_for_a_custom_tool_is_one_again(
     client: ClientSide, arguments: str, text: str
 ) -> None:
-    asked = Conversation(tools=(Tool(name="calc", custom=True),))
+    received = Conversation(tools=(Tool(name="calc", custom=True),))
 
-    message, _ = write(client, ToolCall(id="a", name="calc", arguments=arguments), asked=asked)
+    message, _ = write(
+        client, ToolCall(id="a", name="calc", arguments=arguments), received=received
+    )
 
     assert message["tool_calls"][0]["type"] == "custom"
     assert message["tool_calls"][0]["custom"]["input"] == text
@@ -206,11 +208,11 @@ def test_a_function_that_stood_in_for_a_custom_tool_is_one_again(
 
 def test_an_older_client_gets_the_older_answer(client: ClientSide) -> None:
     losses = Losses()
-    asked = Conversation(tools=(Tool(name="f", dialect="openai-functions"),))
+    received = Conversation(tools=(Tool(name="f", dialect="openai-functions"),))
     calls = (ToolCall(id="a", name="f", arguments="{}"), ToolCall(id="b", name="f"))
     reply = Reply(id="r", model="m", choices=(Choice(parts=calls, finish="tool_calls"),))
 
-    choice = msgspec.json.decode(client.write_reply(reply, asked, losses))["choices"][0]
+    choice = msgspec.json.decode(client.write_reply(reply, received, losses))["choices"][0]
 
     assert choice["message"]["function_call"] == {"name": "f", "arguments": "{}"}
     assert "tool_calls" not in choice["message"]
@@ -219,10 +221,10 @@ def test_an_older_client_gets_the_older_answer(client: ClientSide) -> None:
 
 
 def test_an_older_client_gets_the_text_of_a_custom_call(client: ClientSide) -> None:
-    asked = Conversation(tools=(Tool(name="f", dialect="openai-functions"),))
+    received = Conversation(tools=(Tool(name="f", dialect="openai-functions"),))
 
     message, _ = write(
-        client, ToolCall(id="a", name="sql", arguments="SELECT 1", custom=True), asked=asked
+        client, ToolCall(id="a", name="sql", arguments="SELECT 1", custom=True), received=received
     )
 
     assert message["function_call"] == {"name": "sql", "arguments": "SELECT 1"}

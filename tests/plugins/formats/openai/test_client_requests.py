@@ -53,9 +53,9 @@ def test_a_named_instruction_keeps_its_name_with_its_text(ask: Ask) -> None:
 
 
 def test_input_counts_as_messages_when_messages_are_missing(ask: Ask) -> None:
-    said = [{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}]
+    written = [{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}]
 
-    assert ask({"input": said}).turns == (Turn("user", (Text(text="hi"),)),)
+    assert ask({"input": written}).turns == (Turn("user", (Text(text="hi"),)),)
     assert ask({"input": "hi"}).turns == (Turn("user", (Text(text="hi"),)),)
 
 
@@ -85,11 +85,11 @@ def test_unknown_members_are_kept_at_the_level_they_stand(ask: Ask) -> None:
         metadata={"a": "b"},
     )
 
-    user, said, result = (turn.parts[0] for turn in conversation.turns)
+    user, written, result = (turn.parts[0] for turn in conversation.turns)
     assert conversation.dialect == "openai"
     assert conversation.extra == {"metadata": Raw(b'{"a":"b"}')}
     assert conversation.turns[0].extra == {"t": Raw(b"2")}
-    assert (user.extra, said.extra, result.extra) == (
+    assert (user.extra, written.extra, result.extra) == (
         {"p": Raw(b"1")},
         {"c": Raw(b"3")},
         {"r": Raw(b"4")},

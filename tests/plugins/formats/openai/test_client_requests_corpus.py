@@ -54,29 +54,29 @@ PLAIN = ("text", "type")
 
 
 def normal(body: dict[str, Any]) -> dict[str, Any]:
-    said = {name: value for name, value in without_nulls(body).items() if name != "model"}
-    if said.pop("stream", False):
-        said["stream_options"] = {**said.get("stream_options", {}), "include_usage": True}
+    output = {name: value for name, value in without_nulls(body).items() if name != "model"}
+    if output.pop("stream", False):
+        output["stream_options"] = {**output.get("stream_options", {}), "include_usage": True}
     else:
-        said.pop("stream_options", None)
-    older = said.pop("max_tokens", None)
-    said.setdefault("max_completion_tokens", older)
-    said["thinking"] = thinking({name: said.pop(name, None) for name in THINKING})
-    stop = said.pop("stop", None)
-    said["stop"] = ([stop] if isinstance(stop, str) else stop) or None
-    if said.get("response_format") == {"type": "text"}:
-        del said["response_format"]
-    form = said.get("response_format", {}).get("json_schema")
+        output.pop("stream_options", None)
+    older = output.pop("max_tokens", None)
+    output.setdefault("max_completion_tokens", older)
+    output["thinking"] = thinking({name: output.pop(name, None) for name in THINKING})
+    stop = output.pop("stop", None)
+    output["stop"] = ([stop] if isinstance(stop, str) else stop) or None
+    if output.get("response_format") == {"type": "text"}:
+        del output["response_format"]
+    form = output.get("response_format", {}).get("json_schema")
     if form:
         form.setdefault("name", "response")
-    functions = [{"type": "function", "function": f} for f in said.pop("functions", [])]
-    said["tools"] = [tool(t) for t in [*said.get("tools", []), *functions]]
-    said["tool_choice"] = choice(said.get("tool_choice") or said.pop("function_call", None))
-    said["parallel_tool_calls"] = said.get("parallel_tool_calls", False if functions else None)
-    if not said["tools"]:
-        del said["tools"], said["tool_choice"], said["parallel_tool_calls"]
-    said["messages"] = messages(said["messages"])
-    tidied: dict[str, Any] = without_nulls(said)
+    functions = [{"type": "function", "function": f} for f in output.pop("functions", [])]
+    output["tools"] = [tool(t) for t in [*output.get("tools", []), *functions]]
+    output["tool_choice"] = choice(output.get("tool_choice") or output.pop("function_call", None))
+    output["parallel_tool_calls"] = output.get("parallel_tool_calls", False if functions else None)
+    if not output["tools"]:
+        del output["tools"], output["tool_choice"], output["parallel_tool_calls"]
+    output["messages"] = messages(output["messages"])
+    tidied: dict[str, Any] = without_nulls(output)
     return tidied
 
 
@@ -86,12 +86,12 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(v) for v in value] if isinstance(value, list) else value
 
 
-def thinking(asked: dict[str, Any]) -> dict[str, Any] | None:
+def thinking(received: dict[str, Any]) -> dict[str, Any] | None:
     """Effort, budget and switch, wherever they were said."""
-    objects = [value for value in asked.values() if isinstance(value, dict)]
+    objects = [value for value in received.values() if isinstance(value, dict)]
 
     def first(*names: str) -> Any:
-        found = [asked.get(name) for name in names]
+        found = [received.get(name) for name in names]
         found += [value.get(name) for value in objects for name in names]
         return next((v for v in found if v is not None and not isinstance(v, dict)), None)
 
@@ -103,33 +103,33 @@ def thinking(asked: dict[str, Any]) -> dict[str, Any] | None:
     if effort is not None and effort != "none":
         enabled = None  # an effort is a switch too
     budget = first("max_tokens", "budget_tokens", "thinking_budget")
-    said = {"effort": effort, "budget": budget, "enabled": enabled, **rest}
-    return without_nulls(said) or None
+    output = {"effort": effort, "budget": budget, "enabled": enabled, **rest}
+    return without_nulls(output) or None
 
 
-def tool(said: dict[str, Any]) -> dict[str, Any]:
-    said = {"type": "function", **said}
-    if said["type"] == "function":
-        function = {"parameters": {"type": "object", "properties": {}}, **said["function"]}
-        said["function"] = function
-    return cache(said)
+def tool(output: dict[str, Any]) -> dict[str, Any]:
+    output = {"type": "function", **output}
+    if output["type"] == "function":
+        function = {"parameters": {"type": "object", "properties": {}}, **output["function"]}
+        output["function"] = function
+    return cache(output)
 
 
-def choice(said: Any) -> Any:
-    if isinstance(said, dict):
-        return said.get("name") or said["function"]["name"]
-    return {"any": "required"}.get(said, said)
+def choice(output: Any) -> Any:
+    if isinstance(output, dict):
+        return output.get("name") or output["function"]["name"]
+    return {"any": "required"}.get(output, output)
 
 
-def cache(said: dict[str, Any]) -> dict[str, Any]:
-    control = said.get("cache_control")
+def cache(output: dict[str, Any]) -> dict[str, Any]:
+    control = output.get("cache_control")
     if control and control.get("ttl") == "5m":
-        said["cache_control"] = {"type": "ephemeral"}
-    return said
+        output["cache_control"] = {"type": "ephemeral"}
+    return output
 
 
-def messages(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    rows = [message(row, index, said) for index, row in enumerate(said)]
+def messages(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = [message(row, index, output) for index, row in enumerate(output)]
     count = next((i for i, row in enumerate(rows) if row["role"] != "system"), len(rows))
     if count:
         pieces = [piece for row in rows[:count] for piece in row["content"]]
@@ -148,8 +148,8 @@ def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def message(said: dict[str, Any], index: int, others: list[dict[str, Any]]) -> dict[str, Any]:
-    row = dict(said)
+def message(output: dict[str, Any], index: int, others: list[dict[str, Any]]) -> dict[str, Any]:
+    row = dict(output)
     row["role"] = {"developer": "system", "function": "tool"}.get(row["role"], row["role"])
     content = row.get("content") or []
     pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -247,13 +247,13 @@ def test_an_older_request_is_one_prompt_or_refused(
 ) -> None:
     prompt = item["request_body"]["prompt"]
     one = prompt if isinstance(prompt, str) else prompt[0]
-    asked = call(question(item))
+    received = call(question(item))
     if not isinstance(one, str):
         with pytest.raises(BadRequest, match="Invalid prompt"):
-            older_client.read_request(asked)
+            older_client.read_request(received)
         return
 
-    conversation = older_client.read_request(asked)
+    conversation = older_client.read_request(received)
 
     assert conversation.turns[0].parts == (Text(text=one),)
     assert conversation.sampling.max_tokens == item["request_body"].get("max_tokens")

@@ -23,8 +23,8 @@ messages |= st.fixed_dictionaries({"role": st.just("user"), "content": st.lists(
 
 
 @given(st.lists(messages, min_size=1, max_size=8))
-def test_the_quick_way_reads_what_the_slow_way_reads(said: list[dict[str, object]]) -> None:
-    raw = Raw(msgspec.json.encode(said))
+def test_the_quick_way_reads_what_the_slow_way_reads(written: list[dict[str, object]]) -> None:
+    raw = Raw(msgspec.json.encode(written))
 
     read = read_plain_messages(raw)
 
@@ -58,8 +58,8 @@ def test_any_other_message_is_left_to_the_slow_way(message: bytes) -> None:
 
 
 def test_instructions_stand_before_the_first_turn_only() -> None:
-    said = [("system", "a"), ("developer", "b"), ("user", "c"), ("system", "d")]
-    raw = Raw(msgspec.json.encode([{"role": role, "content": text} for role, text in said]))
+    written = [("system", "a"), ("developer", "b"), ("user", "c"), ("system", "d")]
+    raw = Raw(msgspec.json.encode([{"role": role, "content": text} for role, text in written]))
 
     instructions, turns = read_plain_messages(raw) or ((), ())
 

@@ -49,10 +49,10 @@ def grammar() -> Grammar:
 def stream(
     client: ClientSide,
     *events: StreamEvent,
-    asked: Conversation = SILENT,
+    received: Conversation = SILENT,
     losses: Losses | None = None,
 ) -> bytes:
-    writer = client.stream_writer(asked, Losses() if losses is None else losses)
+    writer = client.stream_writer(received, Losses() if losses is None else losses)
     return b"".join(writer.feed((event,)) for event in events) + writer.close()
 
 
@@ -92,9 +92,9 @@ def test_a_stream_is_written_in_full(client: ClientSide) -> None:
 
 def test_usage_comes_in_a_chunk_of_its_own_when_it_is_wanted(client: ClientSide) -> None:
     usage = UsageReported(Usage(input_tokens=1, output_tokens=2))
-    asked = Conversation(stream_usage=True)
+    received = Conversation(stream_usage=True)
 
-    written = chunks(stream(client, START, usage, END, usage, asked=asked))
+    written = chunks(stream(client, START, usage, END, usage, received=received))
     unwanted = stream(client, START, usage, END)
 
     assert [chunk["usage"] for chunk in written[:-1]] == [None, None]
@@ -104,9 +104,9 @@ def test_usage_comes_in_a_chunk_of_its_own_when_it_is_wanted(client: ClientSide)
 
 
 def test_the_model_asked_for_stands_in_for_one_that_was_not_named(client: ClientSide) -> None:
-    asked = Conversation(model="asked", stream_usage=False)
+    received = Conversation(model="asked", stream_usage=False)
 
-    written = chunks(stream(client, ReplyStarted("r1", ""), END, asked=asked))
+    written = chunks(stream(client, ReplyStarted("r1", ""), END, received=received))
 
     assert (written[0]["model"], written[0]["created"]) == ("asked", 0)
 
@@ -126,7 +126,7 @@ def test_shared_members_of_a_reply_are_in_every_chunk(client: ClientSide) -> Non
 
 
 def test_thinking_grows_in_its_own_member(client: ClientSide) -> None:
-    said = deltas(
+    output = deltas(
         client,
         PartStarted(0, Reasoning()),
         PartGrew(0, "H"),
@@ -136,7 +136,7 @@ def test_thinking_grows_in_its_own_member(client: ClientSide) -> None:
         *text_part("a", 2),
     )
 
-    assert said == [
+    assert output == [
         {"reasoning_content": "H"},
         {"reasoning_content": "\n\nm"},
         {"content": "a"},
@@ -144,17 +144,17 @@ def test_thinking_grows_in_its_own_member(client: ClientSide) -> None:
 
 
 def test_hidden_thinking_is_not_written(client: ClientSide) -> None:
-    asked = Conversation(thinking=Thinking(show=False), stream_usage=False)
+    received = Conversation(thinking=Thinking(show=False), stream_usage=False)
     thinking = (PartStarted(0, Reasoning()), PartGrew(0, "H"), PartEnded(0))
 
-    assert deltas(client, *thinking, asked=asked) == []
+    assert deltas(client, *thinking, received=received) == []
 
 
 def test_texts_around_other_parts_do_not_run_together(client: ClientSide) -> None:
     losses = Losses()
     foreign = Foreign(dialect="claude", type="server_tool_use", raw=Raw(b"{}"))
     citation = CitationAdded(3, Citation(url="https://x", start=0, end=1))
-    said = deltas(
+    output = deltas(
         client,
         *text_part("a"),
         *text_part("b", 1),
@@ -167,8 +167,8 @@ def test_texts_around_other_parts_do_not_run_together(client: ClientSide) -> Non
         losses=losses,
     )
 
-    assert [delta.get("content") for delta in said] == ["a", "b", "\n\nc", None]
-    assert said[3]["annotations"][0]["url_citation"] == {
+    assert [delta.get("content") for delta in output] == ["a", "b", "\n\nc", None]
+    assert output[3]["annotations"][0]["url_citation"] == {
         "url": "https://x",
         "title": "",
         "start_index": 4,
@@ -179,7 +179,7 @@ def test_texts_around_other_parts_do_not_run_together(client: ClientSide) -> Non
 
 def test_media_are_shown_or_lost(client: ClientSide) -> None:
     losses = Losses()
-    said = deltas(
+    output = deltas(
         client,
         PartStarted(0, Media(kind="image", data="AA==")),
         PartEnded(0),
@@ -190,9 +190,9 @@ def test_media_are_shown_or_lost(client: ClientSide) -> None:
         losses=losses,
     )
 
-    assert said[0]["images"][0]["image_url"] == {"url": "data:image/png;base64,AA=="}
-    assert said[1]["audio"]["transcript"] == "hi"
-    assert len(said) == 2
+    assert output[0]["images"][0]["image_url"] == {"url": "data:image/png;base64,AA=="}
+    assert output[1]["audio"]["transcript"] == "hi"
+    assert len(output) == 2
     assert list(losses.names) == ["video"]
 
 
@@ -228,9 +228,9 @@ def test_every_choice_begins_with_its_role(client: ClientSide) -> None:
         )
     )
 
-    said = [(c["choices"][0]["index"], c["choices"][0]["delta"]) for c in written]
+    output = [(c["choices"][0]["index"], c["choices"][0]["delta"]) for c in written]
     role = {"role": "assistant", "content": ""}
-    assert said == [
+    assert output == [
         (0, role),
         (1, role),
         (1, {"content": "b"}),

@@ -41,10 +41,10 @@ def grammar() -> Grammar:
 def stream(
     client: ClientSide,
     *events: StreamEvent,
-    asked: Conversation = SILENT,
+    received: Conversation = SILENT,
     losses: Losses | None = None,
 ) -> bytes:
-    writer = client.stream_writer(asked, Losses() if losses is None else losses)
+    writer = client.stream_writer(received, Losses() if losses is None else losses)
     return b"".join(writer.feed((event,)) for event in events) + writer.close()
 
 
@@ -63,7 +63,7 @@ def deltas(client: ClientSide, *events: StreamEvent, **members: Any) -> list[dic
 
 
 def test_a_call_streams_its_arguments(client: ClientSide) -> None:
-    said = deltas(
+    output = deltas(
         client,
         PartStarted(0, ToolCall(id="a", name="f")),
         PartGrew(0, '{"x":'),
@@ -79,7 +79,7 @@ def test_a_call_streams_its_arguments(client: ClientSide) -> None:
         function = {"name": name, "arguments": text}
         return {"index": index, "id": id, "type": "function", "function": function}
 
-    assert said == [
+    assert output == [
         {"tool_calls": [begun(0, "a", "f", "")]},
         {"tool_calls": [{"index": 0, "function": {"arguments": '{"x":'}}]},
         {"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]},
@@ -90,7 +90,7 @@ def test_a_call_streams_its_arguments(client: ClientSide) -> None:
 
 
 def test_calls_that_take_turns_keep_taking_turns(client: ClientSide) -> None:
-    said = deltas(
+    output = deltas(
         client,
         PartStarted(0, ToolCall(id="a", name="f")),
         PartStarted(1, ToolCall(id="b", name="g")),
@@ -102,12 +102,12 @@ def test_calls_that_take_turns_keep_taking_turns(client: ClientSide) -> None:
         PartEnded(1),
     )
 
-    assert [delta["tool_calls"][0]["index"] for delta in said] == [0, 1, 0, 1, 0, 1]
+    assert [delta["tool_calls"][0]["index"] for delta in output] == [0, 1, 0, 1, 0, 1]
 
 
 def test_signed_thinking_is_sealed_in_the_next_calls_id(client: ClientSide) -> None:
     losses = Losses()
-    said = deltas(
+    output = deltas(
         client,
         PartStarted(0, Reasoning()),
         PartGrew(0, "H"),
@@ -125,7 +125,7 @@ def test_signed_thinking_is_sealed_in_the_next_calls_id(client: ClientSide) -> N
     )
 
     ids = [
-        d["tool_calls"][0]["id"] for d in said if "tool_calls" in d and "id" in d["tool_calls"][0]
+        d["tool_calls"][0]["id"] for d in output if "tool_calls" in d and "id" in d["tool_calls"][0]
     ]
     assert unseal_id(ids[0]) == (
         "a",
@@ -167,7 +167,7 @@ def test_a_custom_call_streams_its_input(client: ClientSide) -> None:
 
 
 def test_a_function_that_stood_in_for_a_custom_tool_is_one_again(client: ClientSide) -> None:
-    asked = Conversation(tools=(Tool(name="calc", custom=True),), stream_usage=False)
+    received = Conversation(tools=(Tool(name="calc", custom=True),), stream_usage=False)
     written = stream(
         client,
         START,
@@ -179,7 +179,7 @@ def test_a_function_that_stood_in_for_a_custom_tool_is_one_again(client: ClientS
         PartEnded(0),
         PartEnded(1),
         END,
-        asked=asked,
+        received=received,
     )
 
     assert (
@@ -190,7 +190,7 @@ def test_a_function_that_stood_in_for_a_custom_tool_is_one_again(client: ClientS
 
 def test_an_older_client_gets_one_older_call(client: ClientSide) -> None:
     losses = Losses()
-    asked = Conversation(tools=(Tool(name="f", dialect="openai-functions"),), stream_usage=False)
+    received = Conversation(tools=(Tool(name="f", dialect="openai-functions"),), stream_usage=False)
     written = chunks(
         stream(
             client,
@@ -202,7 +202,7 @@ def test_an_older_client_gets_one_older_call(client: ClientSide) -> None:
             PartGrew(1, "{}"),
             PartEnded(1),
             ChoiceEnded("tool_calls"),
-            asked=asked,
+            received=received,
             losses=losses,
         )
     )

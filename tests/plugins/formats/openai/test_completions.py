@@ -106,13 +106,13 @@ def test_routing_needs_the_model_and_whether_to_stream() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted", "top"),
+    ("output", "wanted", "top"),
     [(None, None, None), (0, True, None), (3, True, 3), (True, True, None), (False, False, None)],
 )
 def test_a_number_of_log_probabilities_is_a_wish_and_a_number(
-    read: Callable[..., Conversation], said: Any, wanted: bool | None, top: int | None
+    read: Callable[..., Conversation], output: Any, wanted: bool | None, top: int | None
 ) -> None:
-    sampling = read({"prompt": "x", "logprobs": said}).sampling
+    sampling = read({"prompt": "x", "logprobs": output}).sampling
 
     assert (sampling.logprobs, sampling.top_logprobs) == (wanted, top)
 

@@ -69,10 +69,10 @@ def intake(body: Mapping[str, object]) -> Intake:
 
 
 def test_routing_needs_the_model_and_whether_to_stream() -> None:
-    said = [{"role": "user", "content": "hi"}]
+    written = [{"role": "user", "content": "hi"}]
 
-    assert intake({"model": "m", "messages": said, "stream": True}) == Intake("m", True)
-    assert intake({"messages": said}) == Intake("", False)
+    assert intake({"model": "m", "messages": written, "stream": True}) == Intake("m", True)
+    assert intake({"messages": written}) == Intake("", False)
     assert intake({"input": "hi"}) == Intake("", False)
 
 

@@ -102,7 +102,7 @@ def users(draw: st.DrawFn) -> Turn:
 def rounds(draw: st.DrawFn) -> list[Turn]:
     """An answer, and the results of its calls."""
     thinking = draw(st.lists(st.builds(Reasoning, text=words.filter(str.strip)), max_size=1))
-    said = draw(st.lists(plain, max_size=1))
+    produced = draw(st.lists(plain, max_size=1))
     call_ids = draw(st.lists(ids, unique=True, max_size=3))
     calls = [
         ToolCall(
@@ -117,11 +117,11 @@ def rounds(draw: st.DrawFn) -> list[Turn]:
         for call_id in call_ids
         for signature in [draw(maybe(names))]
     ]
-    if not said and not calls:
-        said = [draw(plain)]
+    if not produced and not calls:
+        produced = [draw(plain)]
     if calls and not thinking:
         thinking = [Reasoning(text=" ")]  # what a vendor that insists is sent
-    turn = Turn("assistant", (*thinking, *said, *calls), draw(maybe(names)), draw(extras))
+    turn = Turn("assistant", (*thinking, *produced, *calls), draw(maybe(names)), draw(extras))
     results = tuple(
         ToolResult(
             call_id=call.id,

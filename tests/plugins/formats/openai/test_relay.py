@@ -34,10 +34,10 @@ class Begin:
         headers: dict[str, str] | None = None,
         **options: Any,
     ) -> tuple[Relay, dict[str, Any]]:
-        asked = {"messages": [{"role": "user", "content": "hi"}], **(body or {})}
+        received = {"messages": [{"role": "user", "content": "hi"}], **(body or {})}
         if body and "input" in body:
-            del asked["messages"]
-        call = self.call(asked, stream=stream, headers=headers)
+            del received["messages"]
+        call = self.call(received, stream=stream, headers=headers)
         members = msgspec.json.decode(call.body, type=dict[str, Raw])
         relay = self.vendor.relay(call, self.aim(**options), members)
         return relay, msgspec.json.decode(msgspec.json.encode(members))
@@ -94,7 +94,7 @@ def test_a_whole_answer_is_not_asked_for_usage(begin: Begin) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "body", "expected"),
+    ("output", "body", "expected"),
     [
         (True, {"max_completion_tokens": 5}, {"max_tokens": 5}),
         (False, {"max_tokens": 5}, {"max_completion_tokens": 5}),
@@ -103,9 +103,9 @@ def test_a_whole_answer_is_not_asked_for_usage(begin: Begin) -> None:
     ],
 )
 def test_the_limit_is_renamed_for_a_vendor_that_says_its_name(
-    begin: Begin, said: bool | None, body: dict[str, int], expected: dict[str, int]
+    begin: Begin, output: bool | None, body: dict[str, int], expected: dict[str, int]
 ) -> None:
-    options: dict[str, Any] = {} if said is None else {"max_tokens": said}
+    options: dict[str, Any] = {} if output is None else {"max_tokens": output}
 
     _, members = begin(body, **options)
 
@@ -132,9 +132,9 @@ def test_instructions_get_the_role_the_vendor_says(
 
 
 def test_input_is_spelled_out_as_messages(begin: Begin) -> None:
-    said = [{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}]
+    output = [{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}]
 
-    _, members = begin({"input": said})
+    _, members = begin({"input": output})
 
     assert members["messages"] == [{"role": "user", "content": "hi"}]
     assert "input" not in members

@@ -75,16 +75,18 @@ def rows(item: Item) -> list[dict[str, Any]]:
 
 def naive(item: Item) -> list[dict[str, Any]]:
     """What each choice says, read as plainly as can be."""
-    said: dict[int, dict[str, Any]] = {}
+    output: dict[int, dict[str, Any]] = {}
     for row in rows(item):
         for choice in row.get("choices") or ():
             index = choice.get("index") or 0
-            held = said.setdefault(index, {"text": "", "thinking": "", "refusal": "", "calls": []})
+            held = output.setdefault(
+                index, {"text": "", "thinking": "", "refusal": "", "calls": []}
+            )
             kinds = ("delta", "message") if item["stream"] else ("message", "delta")
             message = choice.get(kinds[0]) or choice.get(kinds[1]) or {}
             add(held, message)
             held["finish"] = choice.get("finish_reason") or held.get("finish")
-    return [closed(said[index]) for index in sorted(said)]
+    return [closed(output[index]) for index in sorted(output)]
 
 
 def add(held: dict[str, Any], message: dict[str, Any]) -> None:
@@ -116,19 +118,19 @@ def add_call(calls: list[dict[str, Any]], call: dict[str, Any], position: int) -
     next(c for c in calls if c["number"] == number)["text"] += text
 
 
-def closed(said: dict[str, Any]) -> dict[str, Any]:
-    word = said.pop("finish", None) or "stop"
+def closed(output: dict[str, Any]) -> dict[str, Any]:
+    word = output.pop("finish", None) or "stop"
     known = {"function_call": "tool_calls", "eos": "stop"}
     finish = known.get(word, word)
-    if finish == "stop" and said["calls"]:
+    if finish == "stop" and output["calls"]:
         finish = "tool_calls"
-    if finish == "stop" and said["refusal"] and not said["text"]:
+    if finish == "stop" and output["refusal"] and not output["text"]:
         finish = "refusal"
-    calls = [(c["name"], c["text"]) for c in said.pop("calls")]
-    return {**said, "calls": calls, "finish": finish}
+    calls = [(c["name"], c["text"]) for c in output.pop("calls")]
+    return {**output, "calls": calls, "finish": finish}
 
 
-def told(reply: Reply) -> list[dict[str, Any]]:
+def reported(reply: Reply) -> list[dict[str, Any]]:
     """The same of a reply that our reader gave."""
     return [
         {
@@ -172,7 +174,7 @@ def read(vendor: VendorSide, chunks: Iterable[bytes]) -> list[StreamEvent]:
 
 
 def check(item: Item, reply: Reply) -> None:
-    assert told(reply) == naive(item)
+    assert reported(reply) == naive(item)
     usage = reply.usage
     books = (usage.input_tokens, usage.output_tokens, usage.cached_tokens) if usage else None
     assert books == counted(item)
@@ -238,8 +240,8 @@ def test_a_refusal_keeps_the_vendors_words(vendor: VendorSide, item: Item) -> No
     error = vendor.read_error(item["response_status"], item["response_headers"], body)
 
     assert error.status == item["response_status"]
-    said = msgspec.json.decode(body) if body else {}
-    inner = said.get("error") or said.get("detail")
+    output = msgspec.json.decode(body) if body else {}
+    inner = output.get("error") or output.get("detail")
     words = inner.get("message") if isinstance(inner, dict) else inner
     assert error.message.startswith(
         (words or "The upstream answered 500").split("\n")[0].strip()[:500]
@@ -271,17 +273,17 @@ def test_a_stream_written_again_is_the_same_answer(
     for data in data_of(written):
         ChatCompletionChunk.model_validate_json(data)
     again = gather(read(vendor, [written]))
-    assert spaceless(told(again)) == spaceless(told(gather(events)))
+    assert spaceless(reported(again)) == spaceless(reported(gather(events)))
     assert logprobs(again) == logprobs(gather(events))
 
 
-def spaceless(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def spaceless(output: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Texts of several parts are set apart; calls without arguments get an empty object."""
-    for choice in said:
+    for choice in output:
         choice["calls"] = [(name, text or "{}") for name, text in choice["calls"]]
         for name in ("text", "thinking"):
             choice[name] = "".join(choice[name].split())
-    return said
+    return output
 
 
 def logprobs(reply: Reply) -> list[Any]:
@@ -300,7 +302,7 @@ def test_an_answer_written_whole_is_the_same_answer(
 
     ChatCompletion.model_validate_json(written)
     again = vendor.read_reply(written)
-    assert spaceless(told(again)) == spaceless(told(reply))
+    assert spaceless(reported(again)) == spaceless(reported(reply))
     assert again.usage == reply.usage
     assert logprobs(again) == logprobs(reply)
     assert msgspec.json.decode(written)["choices"][0]["message"]["role"] == "assistant"
@@ -319,9 +321,9 @@ def test_an_answer_fits_the_older_format_too(
     assert COMPLETIONS.grammar is not None
     assert find_violation(COMPLETIONS.grammar, written) is None
     choices = [choice for row in data_of(written) for choice in msgspec.json.decode(row)["choices"]]
-    said = told(reply)
+    output = reported(reply)
     text = "".join(choice["text"] for choice in choices if choice["index"] == 0)
-    assert text == said[0]["text"] + said[0]["refusal"]
+    assert text == output[0]["text"] + output[0]["refusal"]
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)
@@ -329,9 +331,9 @@ def test_a_stream_passes_through_byte_for_byte(
     vendor: VendorSide, call: Callable[..., Call], target: Target, item: Item
 ) -> None:
     data = answer(item)
-    asked = call({"messages": [], "stream_options": {"include_usage": True}}, stream=True)
-    members = msgspec.json.decode(asked.body, type=dict[str, Raw])
-    relay = vendor.relay(asked, target, members)
+    received = call({"messages": [], "stream_options": {"include_usage": True}}, stream=True)
+    members = msgspec.json.decode(received.body, type=dict[str, Raw])
+    relay = vendor.relay(received, target, members)
     dice = random.Random(item["id"])
     cuts = sorted(dice.sample(range(1, len(data)), min(20, len(data) - 1)))
 

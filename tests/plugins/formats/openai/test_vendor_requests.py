@@ -141,10 +141,10 @@ def test_more_than_four_stop_sequences_are_cut(tell: Tell) -> None:
 
 
 def test_a_stream_asks_for_usage_unless_the_vendor_refuses(tell: Tell, aim: Aim) -> None:
-    asked, _ = tell(talk(stream=True, stream_usage=False))
+    received, _ = tell(talk(stream=True, stream_usage=False))
     refused, _ = tell(talk(stream=True), aim(no_stream_usage=True))
 
-    assert (asked["stream"], asked["stream_options"]) == (True, {"include_usage": True})
+    assert (received["stream"], received["stream_options"]) == (True, {"include_usage": True})
     assert refused["stream"] is True
     assert "stream_options" not in refused
     assert "stream" not in tell(talk())[0]

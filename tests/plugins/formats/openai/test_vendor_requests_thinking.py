@@ -160,7 +160,7 @@ def test_unsigned_thinking_is_plain_text_for_a_vendor_that_takes_details(
 
 
 @pytest.mark.parametrize(
-    ("reasoning", "asked", "told"),
+    ("reasoning", "received", "reported"),
     [
         (True, None, True),
         (True, Thinking(effort="low"), True),
@@ -174,15 +174,17 @@ def test_unsigned_thinking_is_plain_text_for_a_vendor_that_takes_details(
     ],
 )
 def test_a_call_without_its_thinking_gets_the_least_a_thinking_model_accepts(
-    tell: Tell, aim: Aim, reasoning: bool | None, asked: Thinking | None, told: bool
+    tell: Tell, aim: Aim, reasoning: bool | None, received: Thinking | None, reported: bool
 ) -> None:
     turns = called(ToolCall(id="a", name="f")).turns
 
-    body, _ = tell(talk(*turns, thinking=asked), aim(reasoning=reasoning, reasoning_content=True))
+    body, _ = tell(
+        talk(*turns, thinking=received), aim(reasoning=reasoning, reasoning_content=True)
+    )
 
     message = body["messages"][1]
-    assert (message.get("reasoning_content") == " ") is told
-    assert ("reasoning_content" in message) is told
+    assert (message.get("reasoning_content") == " ") is reported
+    assert ("reasoning_content" in message) is reported
 
 
 @pytest.mark.parametrize(

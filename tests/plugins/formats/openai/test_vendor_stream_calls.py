@@ -23,8 +23,8 @@ DONE = b"data: [DONE]\n\n"
 def chunk(delta: Any = None, *, finish: str | None = None, index: int = 0, **members: Any) -> bytes:
     choice: dict[str, Any] = {"index": index, "delta": delta or {}, "finish_reason": finish}
     choice |= members.pop("choice", {})
-    said = {"id": "r1", "model": "m", "created": 7, "choices": [choice], **members}
-    return b"data: %b\n\n" % msgspec.json.encode(said)
+    written = {"id": "r1", "model": "m", "created": 7, "choices": [choice], **members}
+    return b"data: %b\n\n" % msgspec.json.encode(written)
 
 
 def call(

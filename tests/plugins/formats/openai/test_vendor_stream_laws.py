@@ -126,38 +126,38 @@ askeds = st.sampled_from(
 
 
 def written_by(
-    wire: WireFormat, asked: Conversation, batches: Iterable[list[StreamEvent]]
+    wire: WireFormat, received: Conversation, batches: Iterable[list[StreamEvent]]
 ) -> bytes:
     assert wire.client is not None
-    writer = wire.client.stream_writer(asked, Losses())
+    writer = wire.client.stream_writer(received, Losses())
     return b"".join(writer.feed(batch) for batch in batches) + writer.close()
 
 
 @given(streams(), askeds, st.data())
 @settings(max_examples=60)
 def test_any_stream_is_well_formed_however_it_is_batched(
-    disorder: Disorder, events: list[StreamEvent], asked: Conversation, data: st.DataObject
+    disorder: Disorder, events: list[StreamEvent], received: Conversation, data: st.DataObject
 ) -> None:
     cut = data.draw(st.integers(0, len(events)))
     assert disorder(events) is None
 
     for wire in (CHAT, COMPLETIONS):
         assert wire.grammar is not None
-        whole = written_by(wire, asked, [events])
+        whole = written_by(wire, received, [events])
         assert find_violation(wire.grammar, whole) is None
-        assert written_by(wire, asked, [events[:cut], events[cut:]]) == whole
-        assert written_by(wire, asked, [[event] for event in events]) == whole
+        assert written_by(wire, received, [events[:cut], events[cut:]]) == whole
+        assert written_by(wire, received, [[event] for event in events]) == whole
 
 
 @given(streams(), askeds)
 @settings(max_examples=40)
 def test_what_any_stream_is_written_as_can_be_read(
-    disorder: Disorder, events: list[StreamEvent], asked: Conversation
+    disorder: Disorder, events: list[StreamEvent], received: Conversation
 ) -> None:
     assert CHAT.vendor is not None
     reader = CHAT.vendor.stream_reader()
 
-    again = [*reader.feed(written_by(CHAT, asked, [events])), *reader.close()]
+    again = [*reader.feed(written_by(CHAT, received, [events])), *reader.close()]
 
     assert disorder(again) is None
 
@@ -165,12 +165,12 @@ def test_what_any_stream_is_written_as_can_be_read(
 @given(streams(), askeds)
 @settings(max_examples=25)
 def test_a_failure_at_any_point_leaves_a_well_formed_stream(
-    events: list[StreamEvent], asked: Conversation
+    events: list[StreamEvent], received: Conversation
 ) -> None:
     for end in range(len(events)):
         broken = [*events[:end], ReplyFailed("bad", status=429)]
         for wire in (CHAT, COMPLETIONS):
             assert wire.grammar is not None
-            written = written_by(wire, asked, [broken])
+            written = written_by(wire, received, [broken])
             assert find_violation(wire.grammar, written) is None
             assert written.endswith(b'"code":"rate_limit_exceeded"}}\n\n')

@@ -49,7 +49,7 @@ def target() -> Target:
 def tell(vendor: VendorSide, check: Check) -> Tell:
     """Writes a request that the vendor's library accepts: what it says, and what it does not."""
 
-    def told(
+    def reported(
         conversation: Conversation, model: str = CLAUDE, longest: int | None = None, **changes: Any
     ) -> tuple[dict[str, Any], list[str]]:
         spec = msgspec.structs.replace(BEDROCK, **changes)
@@ -60,7 +60,7 @@ def tell(vendor: VendorSide, check: Check) -> Tell:
         check(body)
         return body, list(losses.names)
 
-    return told
+    return reported
 
 
 @pytest.fixture

@@ -100,8 +100,8 @@ def closed(block: dict[str, Any]) -> dict[str, Any]:
         return {"citationsContent": {"content": content, "citations": block["citations"]}}
     thinking = block.get("reasoningContent", {})
     if "text" in thinking or "signature" in thinking:
-        said = {"text": thinking.get("text", ""), "signature": thinking.get("signature")}
-        return {"reasoningContent": {"reasoningText": said}}
+        output = {"text": thinking.get("text", ""), "signature": thinking.get("signature")}
+        return {"reasoningContent": {"reasoningText": output}}
     return block
 
 
@@ -141,11 +141,11 @@ def block_text(block: dict[str, Any]) -> str:
 
 
 def thinking_of(block: dict[str, Any]) -> tuple[str, str | None, str | None]:
-    said = block.get("reasoningText", {})
-    return said.get("text", ""), said.get("signature"), block.get("redactedContent")
+    output = block.get("reasoningText", {})
+    return output.get("text", ""), output.get("signature"), block.get("redactedContent")
 
 
-def said(reply: Reply) -> dict[str, Any]:
+def output(reply: Reply) -> dict[str, Any]:
     (choice,) = reply.choices
     parts, usage = choice.parts, reply.usage
     texts = [part for part in parts if isinstance(part, Text)]
@@ -179,12 +179,12 @@ def said(reply: Reply) -> dict[str, Any]:
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
 def test_a_whole_answer_says_what_a_naive_reading_says(item: Item, vendor: VendorSide) -> None:
-    assert said(vendor.read_reply(answer(item))) == naive(msgspec.json.decode(answer(item)))
+    assert output(vendor.read_reply(answer(item))) == naive(msgspec.json.decode(answer(item)))
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)
 def test_a_stream_says_what_a_naive_reading_says(item: Item, read: Any, framed: Any) -> None:
-    assert said(gather(read(wire(item, framed)))) == naive(folded(item))
+    assert output(gather(read(wire(item, framed)))) == naive(folded(item))
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)

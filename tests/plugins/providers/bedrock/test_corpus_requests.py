@@ -107,8 +107,10 @@ def part(block: dict[str, Any]) -> AnyPart:
         failed = held.get("status") == "error"
         return ToolResult(call_id=held["toolUseId"], content=content, failed=failed)
     if kind == "reasoningContent":
-        said = held["reasoningText"]
-        return Reasoning(text=said["text"], signature=said.get("signature"), origin="bedrock")
+        produced = held["reasoningText"]
+        return Reasoning(
+            text=produced["text"], signature=produced.get("signature"), origin="bedrock"
+        )
     if kind == "json":
         return Text(text=msgspec.json.encode(held).decode())
     source = held["source"]
@@ -136,10 +138,10 @@ def tool(spec: dict[str, Any]) -> Tool:
     )
 
 
-def choice(said: dict[str, Any] | None) -> ToolChoice | None:
-    if said is None:
+def choice(produced: dict[str, Any] | None) -> ToolChoice | None:
+    if produced is None:
         return None
-    ((mode, held),) = said.items()
+    ((mode, held),) = produced.items()
     if mode == "tool":
         return ToolChoice("only", (held["name"],))
     return ToolChoice("required" if mode == "any" else "auto")

@@ -30,8 +30,8 @@ def ours(stream: bytes, *places: int) -> tuple[list[Frame], Frames]:
 
 
 @given(st.lists(st.tuples(headers, st.binary(max_size=50)), max_size=4), st.data())
-def test_the_vendors_decoder_and_ours_agree(said: Any, data: st.DataObject) -> None:
-    stream = b"".join(write_frame(*frame) for frame in said)
+def test_the_vendors_decoder_and_ours_agree(written: Any, data: st.DataObject) -> None:
+    stream = b"".join(write_frame(*frame) for frame in written)
     places = data.draw(st.lists(st.integers(0, len(stream)), max_size=5))
 
     found, frames = ours(stream, *places)

@@ -89,16 +89,16 @@ def test_thinking_is_asked_for_in_each_makers_way(
 
 
 @pytest.mark.parametrize(
-    ("asked", "limit", "tokens"),
+    ("received", "limit", "tokens"),
     [(None, 8192 + 2048, 2048), (4096, 4096, 2048), (2000, 2000, 1024), (1024, 1024, None)],
 )
 def test_a_budget_fits_below_the_limit(
-    tell: Any, asked: int | None, limit: int, tokens: int | None
+    tell: Any, received: int | None, limit: int, tokens: int | None
 ) -> None:
     body, losses = tell(
         Conversation(
             turns=(HELLO,),
-            sampling=Sampling(max_tokens=asked),
+            sampling=Sampling(max_tokens=received),
             thinking=Thinking(budget=2048),
         ),
         BUDGET,
@@ -192,10 +192,10 @@ FORCED = {"tools": (Tool(name="f"),), "tool_choice": ToolChoice("required")}
 def test_a_forced_call_goes_without_thinking(tell: Any) -> None:
     wish = Thinking(enabled=True)
 
-    asked, lost = tell(Conversation(turns=(HELLO,), thinking=wish, **FORCED), BUDGET)
+    received, lost = tell(Conversation(turns=(HELLO,), thinking=wish, **FORCED), BUDGET)
     unasked, none_lost = tell(Conversation(turns=(HELLO,), **FORCED), OPUS_5)
 
-    assert "additionalModelRequestFields" not in asked
+    assert "additionalModelRequestFields" not in received
     assert lost == ["thinking"]
     assert unasked["additionalModelRequestFields"] == {"thinking": {"type": "disabled"}}
     assert none_lost == []

@@ -252,10 +252,10 @@ def test_why_an_answer_ended(
 def test_which_stop_sequence_was_met(
     vendor: VendorSide, read: Any, framed: Any, fields: Any, met: str | None
 ) -> None:
-    said = {"stopReason": "stop_sequence", "additionalModelResponseFields": fields}
+    written = {"stopReason": "stop_sequence", "additionalModelResponseFields": fields}
 
-    assert vendor.read_reply(whole(**said)).choices[0].stop_sequence == met
-    assert gather(read(framed(START, ("messageStop", said)))).choices[0].stop_sequence == met
+    assert vendor.read_reply(whole(**written)).choices[0].stop_sequence == met
+    assert gather(read(framed(START, ("messageStop", written)))).choices[0].stop_sequence == met
 
 
 @pytest.mark.parametrize(

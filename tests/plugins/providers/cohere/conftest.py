@@ -29,7 +29,7 @@ def target() -> Target:
 def tell(vendor: VendorSide) -> Tell:
     """Writes a request for a model of Cohere's: what it says, and what it does not."""
 
-    def told(
+    def reported(
         conversation: Conversation, model: str = "command-a-03-2025", **changes: Any
     ) -> tuple[dict[str, Any], list[str]]:
         known = next((m for m in COHERE.models if m.id == model), Model(model))
@@ -38,7 +38,7 @@ def tell(vendor: VendorSide) -> Tell:
         body = vendor.write_request(conversation, Target(spec, known), losses)
         return msgspec.json.decode(body), list(losses.names)
 
-    return told
+    return reported
 
 
 @pytest.fixture

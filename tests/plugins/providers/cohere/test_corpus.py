@@ -60,23 +60,23 @@ def folded(item: Item) -> dict[str, Any]:
     contents: dict[int, dict[str, str]] = {}
     body: dict[str, Any] = {"message": message}
     for row in rows(item):
-        said = (row.get("delta") or {}).get("message") or {}
+        produced = (row.get("delta") or {}).get("message") or {}
         if row["type"] == "message-start":
             body["id"] = row["id"]
         elif row["type"] == "content-start":
-            contents[row["index"]] = dict(said["content"])
+            contents[row["index"]] = dict(produced["content"])
         elif row["type"] == "content-delta":
-            for name, text in said["content"].items():
+            for name, text in produced["content"].items():
                 contents[row["index"]][name] = contents[row["index"]].get(name, "") + text
         elif row["type"] == "tool-plan-delta":
-            message["tool_plan"] += said["tool_plan"]
+            message["tool_plan"] += produced["tool_plan"]
         elif row["type"] == "tool-call-start":
-            message["tool_calls"].append(said["tool_calls"])
+            message["tool_calls"].append(produced["tool_calls"])
         elif row["type"] == "tool-call-delta":
             function = message["tool_calls"][row["index"]]["function"]
-            function["arguments"] += said["tool_calls"]["function"]["arguments"]
+            function["arguments"] += produced["tool_calls"]["function"]["arguments"]
         elif row["type"] == "citation-start":
-            message["citations"].append(said["citations"])
+            message["citations"].append(produced["citations"])
         elif row["type"] == "message-end":
             body |= row["delta"]
     message["content"] = [contents[index] for index in sorted(contents)]
@@ -111,7 +111,7 @@ def naive(body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def said(reply: Reply) -> dict[str, Any]:
+def produced(reply: Reply) -> dict[str, Any]:
     (choice,) = reply.choices
     calls = [part for part in choice.parts if isinstance(part, ToolCall)]
     texts = [part for part in choice.parts if isinstance(part, Text)]
@@ -140,12 +140,12 @@ def said(reply: Reply) -> dict[str, Any]:
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
 def test_a_whole_answer_says_what_a_naive_reading_says(item: Item, vendor: VendorSide) -> None:
-    assert said(vendor.read_reply(answer(item))) == naive(msgspec.json.decode(answer(item)))
+    assert produced(vendor.read_reply(answer(item))) == naive(msgspec.json.decode(answer(item)))
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)
 def test_a_stream_says_what_a_naive_reading_says(item: Item, read: Any) -> None:
-    assert said(gather(read(answer(item)))) == naive(folded(item))
+    assert produced(gather(read(answer(item)))) == naive(folded(item))
 
 
 @pytest.mark.parametrize("item", STREAMS, ids=named)

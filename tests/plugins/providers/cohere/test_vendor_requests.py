@@ -166,8 +166,8 @@ def test_sampling_has_coheres_names(tell: Any) -> None:
 
     body, losses = tell(saying(sampling=sampling))
 
-    told = {name: body[name] for name in body.keys() - {"model", "messages", "stream"}}
-    assert told == {
+    reported = {name: body[name] for name in body.keys() - {"model", "messages", "stream"}}
+    assert reported == {
         "max_tokens": 5,
         "temperature": 0.0,
         "p": 0.5,

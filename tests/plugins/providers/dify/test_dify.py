@@ -8,7 +8,7 @@ from uuid import UUID
 
 import httpx2
 import pytest
-from fake_vendor import Asked, Said
+from fake_vendor import MockResponse, ReceivedRequest
 from served_gateway import Served, serve_gateway
 
 from gateway_core.storage.stores.connection import NewConnection
@@ -38,11 +38,11 @@ def http() -> Iterator[httpx2.Client]:
         yield client
 
 
-def say(asked: Asked) -> Said:
-    if asked.path in ("/v1/info", "/v1/parameters"):
-        is_good = asked.headers["authorization"] == "Bearer app-good"
-        return Said((b"{}",), status=200 if is_good else 401)
-    return Said((json.dumps(ANSWER).encode(),))
+def say(received: ReceivedRequest) -> MockResponse:
+    if received.path in ("/v1/info", "/v1/parameters"):
+        is_good = received.headers["authorization"] == "Bearer app-good"
+        return MockResponse((b"{}",), status=200 if is_good else 401)
+    return MockResponse((json.dumps(ANSWER).encode(),))
 
 
 @pytest.fixture
@@ -74,13 +74,13 @@ def ask(here: Served, http: httpx2.Client) -> Ask:
 def test_the_whole_history_goes_as_one_text(here: Served, ask: Ask) -> None:
     first, second = ask(), ask()
 
-    asked = here.vendors["vendor"].asked
-    bodies = [each.json() for each in asked]
+    received = here.vendors["vendor"].received
+    bodies = [each.json() for each in received]
     users = [body.pop("user") for body in bodies]
     query = "system: Be brief.\nuser: Hi\nassistant: Yes?\nuser: Who are you?"
     assert bodies == [{"inputs": {}, "query": query, "response_mode": "blocking"}] * 2
-    assert asked[0].headers["authorization"] == "Bearer app-good"
-    assert asked[0].target == "/v1/chat-messages"
+    assert received[0].headers["authorization"] == "Bearer app-good"
+    assert received[0].target == "/v1/chat-messages"
     assert len({UUID(user) for user in users}) == 2
     answer = first.json()
     assert answer["id"] == f"chatcmpl-{ANSWER['message_id']}"
@@ -137,7 +137,7 @@ def test_what_an_application_cannot_be_asked_is_refused(
     refused = ask(**more)
 
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, code)
-    assert here.vendors["vendor"].asked == []
+    assert here.vendors["vendor"].received == []
 
 
 @pytest.mark.parametrize(("key", "is_good"), [("app-good", True), ("app-bad", False)])
@@ -151,7 +151,7 @@ def test_a_key_is_checked_with_two_probes(
 
     assert checked.status_code == 200, checked.text
     assert checked.json()["valid"] is is_good
-    paths = {asked.target for asked in here.vendors["vendor"].asked}
+    paths = {received.target for received in here.vendors["vendor"].received}
     assert paths == {"/v1/info", "/v1/parameters"}
 
 
@@ -167,4 +167,4 @@ def test_a_key_check_takes_no_proxy(here: Served, http: httpx2.Client) -> None:
 
     assert checked.json()["valid"] is False
     assert "proxy" in checked.text
-    assert here.vendors["vendor"].asked == []
+    assert here.vendors["vendor"].received == []

@@ -7,7 +7,7 @@ from gateway_provider_gemini.live import LIVE, LiveReader
 from gateway_core import Usage
 
 
-def told(reader, **message):
+def reported(reader, **message):
     # The vendor sends its JSON in binary messages.
     return reader.read_vendor(json.dumps(message).encode())
 
@@ -26,34 +26,36 @@ def test_a_turn_is_counted_when_it_is_complete():
     }
 
     assert reader.read_client('{"client_content":{"turn_complete":true}}').begins == "running"
-    assert told(reader, serverContent={"modelTurn": {"parts": [{"text": "hi"}]}}).begins == ""
-    assert told(reader, serverContent={"generationComplete": True}).spent is None
-    spent = told(reader, serverContent={"turnComplete": True}, usageMetadata=used).spent
+    assert reported(reader, serverContent={"modelTurn": {"parts": [{"text": "hi"}]}}).begins == ""
+    assert reported(reader, serverContent={"generationComplete": True}).spent is None
+    spent = reported(reader, serverContent={"turnComplete": True}, usageMetadata=used).spent
 
     assert spent.usage == Usage(input_tokens=522, output_tokens=178, reasoning_tokens=136)
 
 
 def test_usage_behind_the_end_of_a_turn_is_counted():
     reader = LiveReader({})
-    told(reader, serverContent={"modelTurn": {"parts": []}})
+    reported(reader, serverContent={"modelTurn": {"parts": []}})
 
-    assert told(reader, serverContent={"turnComplete": True}).spent is None
-    assert told(reader, usageMetadata={"promptTokenCount": 3}).spent.usage == Usage(input_tokens=3)
+    assert reported(reader, serverContent={"turnComplete": True}).spent is None
+    assert reported(reader, usageMetadata={"promptTokenCount": 3}).spent.usage == Usage(
+        input_tokens=3
+    )
 
 
 def test_a_turn_that_the_vendor_begins_is_one():
     reader = LiveReader({})
 
     assert reader.read_client('{"realtimeInput":{"audio":{}}}').begins == ""
-    assert told(reader, serverContent={"modelTurn": {"parts": []}}).begins == "running"
+    assert reported(reader, serverContent={"modelTurn": {"parts": []}}).begins == "running"
 
 
 def test_everything_that_a_turn_generates_is_counted():
     reader = LiveReader({})
-    told(reader, toolCall={"functionCalls": []}, usageMetadata={"promptTokenCount": 10})
+    reported(reader, toolCall={"functionCalls": []}, usageMetadata={"promptTokenCount": 10})
     used = {"promptTokenCount": 20, "responseTokenCount": 5}
 
-    spent = told(reader, serverContent={"turnComplete": True}, usageMetadata=used).spent
+    spent = reported(reader, serverContent={"turnComplete": True}, usageMetadata=used).spent
 
     assert spent.usage == Usage(input_tokens=30, output_tokens=5)
 
@@ -61,7 +63,7 @@ def test_everything_that_a_turn_generates_is_counted():
 def test_a_turn_that_breaks_off_is_estimated():
     reader = LiveReader({})
     parts = [{"text": "x" * 40}, {"inlineData": {"data": "A" * 64_000}}]
-    told(reader, serverContent={"modelTurn": {"parts": parts}})
+    reported(reader, serverContent={"modelTurn": {"parts": parts}})
 
     # 48,000 bytes are one second of sound: 25 tokens.
     assert reader.close().usage == Usage(output_tokens=35, estimated=True)

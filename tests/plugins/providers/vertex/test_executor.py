@@ -46,7 +46,7 @@ def send(executor: VertexExecutor, google: Google, *credentials: Credential) -> 
 
 
 def bearers(google: Google) -> list[str | None]:
-    return [request.headers.get("authorization") for request in google.asked]
+    return [request.headers.get("authorization") for request in google.received]
 
 
 def decoded(text: str) -> bytes:
@@ -66,7 +66,7 @@ def test_a_service_account_is_traded_for_a_token(
 
     send(executor, google, given[place])
 
-    [request] = google.asked
+    [request] = google.received
     assert request.headers == {
         "content-type": "application/json",
         "authorization": "Bearer token-1",
@@ -174,7 +174,7 @@ def test_a_refused_sign_in_is_the_accounts_fault(
         send(executor, google, account(serviceAccount=key_file()))
 
     assert (caught.value.status, caught.value.code) == (401, "invalid_grant")
-    assert google.asked == []
+    assert google.received == []
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -262,7 +262,7 @@ def test_an_api_key_goes_in_a_header_of_its_own(
 ) -> None:
     send(executor, google, account(key))
 
-    [request] = google.asked
+    [request] = google.received
     assert request.headers == {"content-type": "application/json", "x-goog-api-key": key}
 
 

@@ -10,14 +10,14 @@ class Ear(asyncio.Transport):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.waiting = 0
 
     def pause_reading(self) -> None:
-        self.told.append("pause")
+        self.reported.append("pause")
 
     def resume_reading(self) -> None:
-        self.told.append("resume")
+        self.reported.append("resume")
 
     def get_write_buffer_size(self) -> int:
         return self.waiting
@@ -33,7 +33,7 @@ def test_a_socket_is_told_only_what_is_new() -> None:
     flow.resume_reading()
     flow.resume_reading()
 
-    assert ear.told == ["pause", "resume"]
+    assert ear.reported == ["pause", "resume"]
 
 
 def test_a_client_that_takes_nothing_is_silent() -> None:

@@ -12,9 +12,9 @@ from gateway_server_fast.http1.request_cycle import CommonHeaders
 from gateway_server_fast.http1.request_head import RefusedRequest
 from http1_house import GET, heard, opened, run, say
 
+from gateway_cli.event_loop import LOOPS, loop_factory
+from gateway_cli.listening import listen
 from gateway_core import ServerLimits
-from gateway_core.cli.event_loop import LOOPS, loop_factory
-from gateway_core.cli.listening import listen
 from gateway_core.contracts.asgi import REPLY
 
 
@@ -120,13 +120,13 @@ def test_a_client_that_takes_nothing_of_its_answer_is_let_go(server: str, last: 
 
 @pytest.mark.parametrize("behind", [0, 2])
 def test_a_request_hears_that_its_client_is_gone(server: str, behind: int) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     gone = asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         while (message := await receive())["type"] != "http.disconnect":
             continue
-        told.append(message["type"])
+        reported.append(message["type"])
         gone.set()
 
     async def main() -> None:
@@ -141,7 +141,7 @@ def test_a_request_hears_that_its_client_is_gone(server: str, behind: int) -> No
 
     run(server, main)
 
-    assert told == ["http.disconnect"]
+    assert reported == ["http.disconnect"]
 
 
 def test_a_client_is_told_to_go_on_when_its_body_is_asked_for(server: str) -> None:

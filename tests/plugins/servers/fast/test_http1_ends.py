@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from http1_house import GET, heard, opened, run, say
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 from gateway_core.contracts.asgi import ON_DISCONNECT
 
 

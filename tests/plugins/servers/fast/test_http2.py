@@ -60,19 +60,19 @@ async def test_a_usual_client_sends_and_gets_much_at_once(issued: Issued, server
 
 
 async def test_pieces_of_an_answer_come_as_they_are_said(issued: Issued) -> None:
-    said = asyncio.Event()
+    written = asyncio.Event()
 
     async def slow(scope: Any, receive: Any, send: Send) -> None:
         await start(send)
         await say(send, b"one", more=True)
-        await said.wait()
+        await written.wait()
         await say(send, b"two")
 
     async with place(slow, issued) as here, here.peer() as peer:
         number = await peer.request()
         while peer.heard(number).body != b"one":
             await peer.hear()
-        said.set()
+        written.set()
         heard = await peer.answer(number)
 
     assert heard.body == b"onetwo"

@@ -130,10 +130,10 @@ async def test_what_one_answer_may_not_say_does_not_garble_the_next(issued: Issu
 
 @pytest.mark.parametrize("window", [0, 10])
 async def test_a_piece_that_is_cut_off_by_us_ends_the_answer(window: int) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     async def hasty(scope: Any, receive: Any, send: Send) -> None:
-        scope[ON_DISCONNECT](lambda: told.append("left"))
+        scope[ON_DISCONNECT](lambda: reported.append("left"))
         await start(send)
         with suppress(TimeoutError):
             async with asyncio.timeout(0):
@@ -148,7 +148,7 @@ async def test_a_piece_that_is_cut_off_by_us_ends_the_answer(window: int) -> Non
     await settle(lambda: not pair.line.streams)
     pair.hear()
 
-    assert not told
+    assert not reported
     # What was not begun can be left out.
     if window:
         assert (pair.body(number), pair.reset(number)) == (b"a" * 10, ErrorCodes.INTERNAL_ERROR)
@@ -195,7 +195,7 @@ async def test_nothing_is_kept_of_connections_that_ended(
     # A captured record holds the error it tells of, and with it the connection's frames.
     caplog.set_level(logging.ERROR)
     before, complaints = kept(), []
-    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
+    asyncio.get_running_loop().set_exception_handler(lambda _, written: complaints.append(written))
 
     async with place(echo, issued) as here:
         for ending in ("answered", "reset", "in the middle", "a flood", "nonsense"):

@@ -97,10 +97,10 @@ async def test_requests_that_are_spoiled_without_end_end_the_connection(spoiled:
 
 
 async def test_settings_that_nobody_knows_are_not_heaped_up(issued: Issued) -> None:
-    told = b"".join(n.to_bytes(2, "big") + bytes(4) for n in range(1000, 3000))
+    reported = b"".join(n.to_bytes(2, "big") + bytes(4) for n in range(1000, 3000))
 
     async with place(echo, issued) as here, here.peer() as peer:
-        await peer.send(frame(4, data=told))
+        await peer.send(frame(4, data=reported))
 
         assert await peer.end() in (CALM, None)
 

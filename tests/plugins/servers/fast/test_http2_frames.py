@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 MOST = 1000
-HEADERS, RESET, SETTINGS, PING, UPDATE, CONTINUATION = 1, 3, 4, 6, 8, 9
+SOCKETS = {7}
+"""Streams that are open WebSockets."""
+DATA, HEADERS, RESET, SETTINGS, PING, UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 ENDED_BLOCK, ENDED_STREAM = 4, 1
 PINGS = frame(PING, data=b"12345678")
 
 
 def begun(now: float = 0.0) -> FrameCounter:
     """A connection whose preface has come."""
-    frames = FrameCounter(MOST, now)
+    frames = FrameCounter(MOST, now, SOCKETS.__contains__)
     frames.feed(b" " * PREFACE, now)
     return frames
 
@@ -118,3 +120,13 @@ def test_a_client_that_was_not_heard_has_its_time_again() -> None:
 
     assert not frames.is_late(29.0, 10)
     assert frames.is_late(31.0, 10)
+
+
+def test_short_pieces_are_counted_but_those_of_sockets() -> None:
+    frames = begun()
+    [seventh] = SOCKETS
+    frames.feed(frame(DATA, number=seventh, data=b"a") * 2 * BUDGET, 0.0)
+    frames.feed(frame(DATA, number=seventh + 2, data=b"a") * BUDGET, 0.0)
+
+    with pytest.raises(AbuseError, match="pieces of a body are too short"):
+        frames.feed(frame(DATA, number=seventh + 2, data=b"a"), 0.0)

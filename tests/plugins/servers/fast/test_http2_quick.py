@@ -225,10 +225,10 @@ def test_an_answer_that_is_no_plain_one_is_left_to_send() -> None:
 @pytest.mark.parametrize("how", ["reset", "lost", "given up"])
 def test_who_asks_is_told_that_the_client_leaves(how: str) -> None:
     async def main() -> None:
-        told: list[str] = []
+        reported: list[str] = []
         app, pair, number = await begun()
-        app.scopes[0][ON_DISCONNECT](lambda: told.append("left"))
-        assert not told
+        app.scopes[0][ON_DISCONNECT](lambda: reported.append("left"))
+        assert not reported
 
         if how == "reset":
             pair.client.reset_stream(number)
@@ -237,32 +237,32 @@ def test_who_asks_is_told_that_the_client_leaves(how: str) -> None:
             pair.line.connection_lost(None)
         else:
             pair.line.data_received(b"nonsense" * 10)
-        app.scopes[0][ON_DISCONNECT](lambda: told.append("has left"))
+        app.scopes[0][ON_DISCONNECT](lambda: reported.append("has left"))
 
-        assert told == ["left", "has left"]
+        assert reported == ["left", "has left"]
 
     run(main())
 
 
 def test_a_client_that_leaves_after_the_answer_is_no_news() -> None:
     async def main() -> None:
-        told: list[str] = []
+        reported: list[str] = []
         app, pair, _ = await begun()
-        app.scopes[0][ON_DISCONNECT](lambda: told.append("left"))
+        app.scopes[0][ON_DISCONNECT](lambda: reported.append("left"))
         app.reply(LENGTH)
         pair.line.connection_lost(None)
 
-        assert not told
+        assert not reported
 
     run(main())
 
 
 def test_an_application_that_fails_is_not_told_of_its_own_end() -> None:
     async def main() -> None:
-        told: list[str] = []
+        reported: list[str] = []
 
         async def fail(scope: Any, receive: Any, send: Send) -> None:
-            scope[ON_DISCONNECT](lambda: told.append("left"))
+            scope[ON_DISCONNECT](lambda: reported.append("left"))
             await start(send)
             raise ValueError("a test")
 
@@ -271,7 +271,7 @@ def test_an_application_that_fails_is_not_told_of_its_own_end() -> None:
         pair.hear()
 
         assert pair.reset(number)
-        assert not told
+        assert not reported
 
     run(main())
 

@@ -13,7 +13,7 @@ from h2.connection import H2Connection
 from h2_peer import place
 from http1_house import GET, heard, opened, run, say
 
-from gateway_core.cli.event_loop import LOOPS
+from gateway_cli.event_loop import LOOPS
 
 MIB = 1024 * 1024
 MOST = 16 * MIB

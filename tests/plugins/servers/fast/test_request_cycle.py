@@ -110,8 +110,8 @@ def test_a_stream_to_an_old_client_ends_with_the_connection() -> None:
 
     asyncio.run(main())
 
-    told = HEAD + b"content-type: text/plain\r\nconnection: close\r\n\r\n"
-    assert b"".join(wire.writes) == told + b"onetwo"
+    reported = HEAD + b"content-type: text/plain\r\nconnection: close\r\n\r\n"
+    assert b"".join(wire.writes) == reported + b"onetwo"
     assert wire.is_closing()
 
 
@@ -196,12 +196,12 @@ def test_the_connection_closes_where_either_side_says_so() -> None:
         await start(cycle, (b"content-length", b"0"))
         await body(cycle, b"")
 
-    said, asked = answered(answering), answered(silent, keep_alive=False)
+    written, received = answered(answering), answered(silent, keep_alive=False)
 
-    assert said.closed
-    assert asked.closed
-    assert said.writes[0].count(b"connection: close") == 1
-    assert asked.writes[0].count(b"connection: close") == 1
+    assert written.closed
+    assert received.closed
+    assert written.writes[0].count(b"connection: close") == 1
+    assert received.writes[0].count(b"connection: close") == 1
 
 
 @given(st.lists(st.binary(min_size=1, max_size=300_000), min_size=1, max_size=4))
@@ -258,32 +258,32 @@ def test_a_scope_lets_go_of_its_request_when_it_is_answered() -> None:
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["before it leaves", "after"])
 def test_who_asked_for_it_is_told_once_that_the_client_left(is_late: bool) -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     async def answering(cycle: RequestCycle) -> None:
         if is_late:
             cycle.on_client_gone()
-        cycle.on_disconnect(lambda: told.append("left"))
+        cycle.on_disconnect(lambda: reported.append("left"))
         cycle.on_client_gone()
         cycle.on_client_gone()
 
     answered(answering)
 
-    assert told == ["left"]
+    assert reported == ["left"]
 
 
 def test_nobody_is_told_of_a_client_that_has_its_answer() -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     async def answering(cycle: RequestCycle) -> None:
-        cycle.on_disconnect(lambda: told.append("left"))
+        cycle.on_disconnect(lambda: reported.append("left"))
         await start(cycle, (b"content-length", b"5"))
         await body(cycle, b"hello")
         cycle.on_client_gone()
 
     answered(answering)
 
-    assert told == []
+    assert reported == []
 
 
 def test_a_long_piece_is_not_pushed() -> None:

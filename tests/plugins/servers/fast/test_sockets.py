@@ -14,8 +14,8 @@ from certificates import Issued
 from h2_peer import place
 from http1_house import opened, run, say
 
-from gateway_core.cli.event_loop import LOOPS
-from gateway_core.cli.listening import BACKLOG
+from gateway_cli.event_loop import LOOPS
+from gateway_cli.listening import BACKLOG
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="asked of Linux")
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from cryptography.hazmat.primitives import serialization as form
 from h2_peer import Place, place
 
-from gateway_core.cli.main import cli
-from gateway_core.cli.servers import read_certificate
+from gateway_cli.main import cli
+from gateway_cli.servers import read_certificate
 from gateway_core.config.environment import from_environ
 from gateway_core.config.errors import ConfigError
 
@@ -23,10 +23,10 @@ SERVERS = ["uvloop", "asyncio"]
 
 async def tell(scope: Any, receive: Any, send: Any) -> None:
     """Answers with what was spoken, by whom and over what."""
-    said = f"{scope['http_version']} {scope['scheme']} {scope['client'][0]}".encode()
-    headers = [(b"content-length", str(len(said)).encode())]
+    written = f"{scope['http_version']} {scope['scheme']} {scope['client'][0]}".encode()
+    headers = [(b"content-length", str(len(written)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": said})
+    await send({"type": "http.response.body", "body": written})
 
 
 async def settle(here: Place, connections: int) -> None:
@@ -68,11 +68,11 @@ def test_a_certificate_that_is_no_good_is_one_sentence(
 
     for sentence, files in spoiled(issued, tmp_path).items():
         options = zip(("--tls-cert", "--tls-key"), files, strict=False)
-        told = CliRunner().invoke(cli, ["--port", "0", *(x for pair in options for x in pair)])
+        reported = CliRunner().invoke(cli, ["--port", "0", *(x for pair in options for x in pair)])
 
-        assert told.exit_code == 1
-        assert told.output.startswith(f"Error: {sentence}")
-        assert told.output.count("\n") == 1
+        assert reported.exit_code == 1
+        assert reported.output.startswith(f"Error: {sentence}")
+        assert reported.output.count("\n") == 1
         assert not (tmp_path / "data").exists()
 
 
@@ -80,11 +80,11 @@ def test_a_key_that_is_given_itself_is_not_repeated(issued: Issued) -> None:
     cert, key = str(issued.cert), issued.key.read_text()
 
     for options in (("--tls-cert", cert, "--tls-key", key), ("--tls-cert", key)):
-        told = CliRunner().invoke(cli, ["--port", "0", *options])
+        reported = CliRunner().invoke(cli, ["--port", "0", *options])
 
-        assert told.exit_code == 1
-        assert "as the name of a file" in told.output
-        assert key.splitlines()[1] not in told.output
+        assert reported.exit_code == 1
+        assert "as the name of a file" in reported.output
+        assert key.splitlines()[1] not in reported.output
 
 
 def test_what_cannot_be_a_file_is_none(issued: Issued) -> None:
@@ -93,10 +93,10 @@ def test_what_cannot_be_a_file_is_none(issued: Issued) -> None:
 
 
 def test_a_key_alone_is_refused(issued: Issued) -> None:
-    told = CliRunner().invoke(cli, ["--port", "0", "--tls-key", str(issued.key)])
+    reported = CliRunner().invoke(cli, ["--port", "0", "--tls-key", str(issued.key)])
 
-    assert told.exit_code == 1
-    assert "needs its certificate" in told.output
+    assert reported.exit_code == 1
+    assert "needs its certificate" in reported.output
 
 
 def test_without_a_certificate_there_is_no_tls() -> None:
@@ -135,10 +135,10 @@ async def test_a_client_that_offers_nothing_speaks_http_1(issued: Issued) -> Non
             "127.0.0.1", here.port, ssl=issued.trusting()
         )
         writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        said = await reader.read()
+        written = await reader.read()
         writer.close()
 
-    assert said.endswith(b"1.1 https 127.0.0.1")
+    assert written.endswith(b"1.1 https 127.0.0.1")
 
 
 @pytest.mark.parametrize(
@@ -198,11 +198,11 @@ async def test_what_is_no_handshake_is_closed(issued: Issued) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
         writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         async with asyncio.timeout(5):
-            said = await reader.read()
+            written = await reader.read()
         await settle(here, 0)
         writer.close()
 
-    assert b"HTTP" not in said
+    assert b"HTTP" not in written
 
 
 async def test_a_stop_does_not_wait_for_handshakes(issued: Issued) -> None:

@@ -46,7 +46,7 @@ BODY = b"".join(bytes([number]) * PIECE for number in range(PIECES))
 
 
 @asynccontextmanager
-async def asked(
+async def received(
     here: Place, *, closes: bool = False, protocol: str = "http/1.1"
 ) -> AsyncIterator[SlowReader]:
     """A client that has asked over HTTP/1.1, or is about to ask over HTTP/2."""
@@ -88,7 +88,7 @@ async def closing(here: Place, reader: SlowReader) -> ClosingConnection:
 async def test_an_answer_is_made_no_faster_than_it_is_taken(issued: Issued, server: str) -> None:
     app = Long()
 
-    async with place(app, issued, server=server, buffer=SMALL) as here, asked(here) as reader:
+    async with place(app, issued, server=server, buffer=SMALL) as here, received(here) as reader:
         await stopped(here)
         ahead = app.sent
         await reader.take_all(BODY)
@@ -99,7 +99,7 @@ async def test_an_answer_is_made_no_faster_than_it_is_taken(issued: Issued, serv
 
 @SERVERS
 async def test_a_client_that_takes_nothing_is_given_up(issued: Issued, server: str) -> None:
-    async with place(Long(), issued, server=server, buffer=SMALL) as here, asked(here):
+    async with place(Long(), issued, server=server, buffer=SMALL) as here, received(here):
         await stopped(here)
         for second in (0, 29):
             here.pass_time(second)
@@ -114,7 +114,7 @@ async def test_a_client_that_takes_nothing_is_given_up(issued: Issued, server: s
 async def test_a_client_that_takes_little_is_waited_for(issued: Issued, server: str) -> None:
     async with (
         place(Long(), issued, server=server, buffer=8 * SMALL) as here,
-        asked(here) as reader,
+        received(here) as reader,
     ):
         line = await stopped(here)
         waiting = line.transport._inner.get_write_buffer_size()  # type: ignore[attr-defined]
@@ -137,7 +137,7 @@ async def test_the_end_of_an_answer_that_closes_is_waited_for(issued: Issued, se
 
     async with (
         place(Long(), issued, server=server, **limits) as here,
-        asked(here, closes=True) as reader,
+        received(here, closes=True) as reader,
     ):
         await closing(here, reader)
         begun = asyncio.get_running_loop().time()
@@ -156,7 +156,7 @@ async def test_the_end_of_an_answer_that_nobody_takes_is_given_up(
 ) -> None:
     async with (
         place(Long(), issued, server=server, buffer=SMALL) as here,
-        asked(here, closes=True) as reader,
+        received(here, closes=True) as reader,
     ):
         await closing(here, reader)
         for second in (0, 31):
@@ -171,7 +171,7 @@ async def test_the_end_of_an_answer_that_nobody_takes_is_given_up(
 async def test_a_client_need_not_say_that_it_closes(issued: Issued, server: str) -> None:
     async with (
         place(Long(), issued, server=server) as here,
-        asked(here, closes=True) as reader,
+        received(here, closes=True) as reader,
     ):
         await reader.take_all()
         await settle(lambda: not unsent_bytes(connection(here)._transport))
@@ -193,7 +193,7 @@ async def test_what_comes_behind_an_answer_that_closes_is_not_served(
 
     async with (
         place(app, issued, server=server, buffer=SMALL) as here,
-        asked(here, closes=True) as reader,
+        received(here, closes=True) as reader,
     ):
         await closing(here, reader)
         await reader.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -212,12 +212,17 @@ async def test_the_last_answer_of_a_connection_of_http_2_is_waited_for(
     client.initiate_connection()
     client.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 2 * MIB})
     client.increment_flow_control_window(2 * MIB)
-    said = [(b":method", b"GET"), (b":scheme", b"https"), (b":path", b"/"), (b":authority", b"a")]
-    client.send_headers(1, said, end_stream=True)
+    written = [
+        (b":method", b"GET"),
+        (b":scheme", b"https"),
+        (b":path", b"/"),
+        (b":authority", b"a"),
+    ]
+    client.send_headers(1, written, end_stream=True)
 
     async with (
         place(Long(), issued, server=server, buffer=SMALL) as here,
-        asked(here, protocol="h2") as reader,
+        received(here, protocol="h2") as reader,
     ):
         await reader.send(client.data_to_send())
         await settle(lambda: streams(here))

@@ -9,7 +9,7 @@ import pytest
 from gateway_server_fast.unsent import kernel_unsent_bytes, unsent_bytes
 from h2_apps import settle
 
-from gateway_core.cli.event_loop import loop_factory
+from gateway_cli.event_loop import loop_factory
 
 SIZE = 40_000
 

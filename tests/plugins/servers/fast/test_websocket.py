@@ -29,9 +29,9 @@ from ws_peer import (
     socket_to,
 )
 
+from gateway_cli.event_loop import LOOPS, loop_factory
+from gateway_cli.listening import listen
 from gateway_core import ON_STOP, ServerLimits, ServerOptions
-from gateway_core.cli.event_loop import LOOPS, loop_factory
-from gateway_core.cli.listening import listen
 
 LIMITS = ServerLimits(drain=5.0, short_drain=0.2, message=CAP, linger=0.3, body_silence=5.0)
 

@@ -280,6 +280,18 @@ async def test_many_short_messages_are_no_abuse(issued: Issued) -> None:
             assert await one.frame() == Frame(TEXT, b"a"), count
 
 
+async def test_many_short_messages_at_once_are_no_abuse(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        number = await connect(peer, VERSION)
+        tunnel = Tunnel(peer, number)
+        one = WsPeer(tunnel.read, tunnel.write)
+        for _ in range(1500):
+            peer.h2.send_data(number, text(b"a"))
+        await peer.flush()
+        for count in range(1500):
+            assert await one.frame() == Frame(TEXT, b"a"), count
+
+
 async def test_a_response_ends_with_its_stream(issued: Issued) -> None:
     async with place(echo, issued) as here, here.peer() as peer:
         number = await connect(peer, VERSION)

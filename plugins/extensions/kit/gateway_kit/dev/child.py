@@ -2,19 +2,20 @@
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
+from gateway_cli.event_loop import run
+from gateway_cli.listening import ServerError, listen
+from gateway_cli.options import look
+from gateway_cli.server_limits import read_limits
+from gateway_cli.servers import choose_server
 from gateway_core import ProviderSpec
 from gateway_core.app import Gateway
-from gateway_core.cli.event_loop import run
-from gateway_core.cli.listening import ServerError, listen
-from gateway_core.cli.options import look
-from gateway_core.cli.server_limits import read_limits
-from gateway_core.cli.servers import choose_server
 from gateway_core.config.errors import ConfigError, StartRefused
 from gateway_core.contracts.server import Server, ServerOptions
 from gateway_core.plugins import State
@@ -25,8 +26,12 @@ from gateway_core.plugins.registry import Registry
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 from gateway_kit.installed_formats import INSTALL_DEFAULT_FORMAT
 from gateway_kit.providers import Account
+from gateway_kit.providers.conformance_options import (
+    BadConformanceOptions,
+    load_dialects,
+    read_conformance_options,
+)
 from gateway_kit.results import NotFound, find
-from gateway_kit.results.conformance_options import BadConformanceOptions, read_conformance_options
 from gateway_kit.shell_quoting import quote
 
 from . import log_output
@@ -128,11 +133,13 @@ async def _serve(
             for id, spec in registry.providers.items()
             if owners[id] in (found_plugin.name, STAND_IN_PLUGIN)
         ]
-        vendor = build_vendor(options, registry, providers)
+        plugin = found_plugin.load()
+        own = read_conformance_options(found_plugin.module, plugin)
+        vendor = build_vendor(options, registry, providers, load_dialects(own, plugin))
         await vendor.open()
         network.origin = vendor.url
         try:
-            await _add_accounts(gateway, found_plugin, providers)
+            await _add_accounts(gateway, own.accounts, providers)
             base = f"http://{HERE}:{options.port}"
             command = f"model-gateway --data-dir {quote(options.data_dir)} api --url {base} GET"
             inside = f"\nLook inside:\n\n  {command} /api/usage/history\n"
@@ -171,11 +178,10 @@ def _cut(gateway: Gateway) -> None:
 
 
 async def _add_accounts(
-    gateway: Gateway, found_plugin: Found, providers: list[ProviderSpec]
+    gateway: Gateway, accounts: Mapping[str, Account], providers: list[ProviderSpec]
 ) -> None:
     """One for each vendor that needs one and has none."""
     core = gateway.core
-    accounts = read_conformance_options(found_plugin.module, found_plugin.load()).accounts
     for spec in providers:
         if auth_type(spec) == "none" or core.snapshot.accounts.get(spec.id):
             continue

@@ -70,7 +70,7 @@ def _serve(options: "ChildOptions", read_digests: "ReadDigests") -> None:
 
 def _free(port: int) -> int:
     """The port, or any free one for 0, which every child then gets."""
-    from gateway_core.cli.listening import ServerError, listen
+    from gateway_cli.listening import ServerError, listen
 
     try:
         with closing(listen("127.0.0.1", port)) as listener:

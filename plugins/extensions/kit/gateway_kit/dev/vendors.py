@@ -52,13 +52,19 @@ def stand_ins(plugin: str, registry: Registry, wire: str | None) -> Mapping[str,
 
 
 def build_vendor(
-    options: ChildOptions, registry: Registry, providers: list[ProviderSpec]
+    options: ChildOptions,
+    registry: Registry,
+    providers: list[ProviderSpec],
+    dialects: Mapping[str, Dialect],
 ) -> MockVendor:
-    """A mock vendor in the providers' format, if they all use the same one."""
+    """A mock vendor in the providers' format, if they all use the same one.
+
+    ``dialects`` are the plugin's own, by wire format.
+    """
     dialect: Dialect | None = None
     if options.wire is not None:
-        dialect = DIALECTS.get(options.wire) or _dialect(registry.formats[options.wire])
-    dialect = dialect or _only(registry, providers)
+        dialect = DIALECTS.get(options.wire) or _dialect(registry.formats[options.wire], dialects)
+    dialect = dialect or _only(registry, providers, dialects)
     answering = DialectScript(dialect=dialect, content=CONTENTS[options.says], fault=options.fault)
     return _ForgetfulVendor(answering)
 
@@ -71,21 +77,23 @@ class _ForgetfulVendor(MockVendor):
         self._answering = answering
 
     def _answer(self, request: ReceivedRequest) -> MockResponse:
-        self.asked.clear()
+        self.received.clear()
         return self._answering(request)
 
 
-def _only(registry: Registry, providers: list[ProviderSpec]) -> Dialect | None:
+def _only(
+    registry: Registry, providers: list[ProviderSpec], dialects: Mapping[str, Dialect]
+) -> Dialect | None:
     """``None`` leaves it to each request's path."""
     formats = registry.formats
     clients = [wire for wire in formats.values() if wire.client is not None]
     targets = [Target(spec, model) for spec in providers for model in chat_models(spec)]
     wires = {spoken(client, target, formats).id for client in clients for target in targets}
-    return _dialect(formats[wires.pop()]) if len(wires) == 1 else None
+    return _dialect(formats[wires.pop()], dialects) if len(wires) == 1 else None
 
 
-def _dialect(wire: WireFormat) -> Dialect | None:
-    return DIALECTS.get(wire.id) or dialect_from_format(wire)
+def _dialect(wire: WireFormat, dialects: Mapping[str, Dialect]) -> Dialect | None:
+    return {**DIALECTS, **dialects}.get(wire.id) or dialect_from_format(wire)
 
 
 def chat_models(spec: ProviderSpec) -> list[Model]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 import click
 from click.testing import CliRunner
 
-from gateway_core.cli.main import cli
+from gateway_cli.main import cli
 from gateway_kit.case import Case, CaseFailed, expect, expect_none
 from gateway_kit.hook_calls import call_hook
 
 from .harness import ExtensionHarness
 from .subject import ExtensionUnderTest
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def command_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
@@ -71,6 +71,8 @@ def _root() -> click.Group:
         if isinstance(command, click.Group)
         else command
         for name, command in cli.commands.items()
+        # A gateway that has run in this process has added those of plugins.
+        if getattr(command.callback, "__module__", "").startswith("gateway_cli.")
     }
     return click.Group("model-gateway", commands=copies)
 

@@ -5,8 +5,10 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 
-from gateway_core import Model, ProviderSpec, hookimpl
+import msgspec
+
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.http.app import App
@@ -14,33 +16,25 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.plugin_sandbox import fenced
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.plugin_host import Hosts
-from gateway_kit.hook_calls import call_hook
+from gateway_core.plugins import load, settings_of
+from gateway_filters import plugin as filtering
+from gateway_kit.case import Case
+from gateway_kit.hook_calls import call_hook, read_default_settings
 from gateway_kit.installed_formats import DEFAULT_FORMAT, INSTALL_DEFAULT_FORMAT, build_registry
+from gateway_kit.kit_vendor import KitVendor
 from gateway_kit.providers import harness as provider_harness
 from gateway_kit.providers.asgi_client import HERE, ClientAnswer, ClientCall
 from gateway_kit.providers.subject import ProviderUnderTest
 
-from .subject import ExtensionUnderTest
+from .sample_calls import texts_of
+from .subject import ANSWERS, ExtensionUnderTest
 
+SECRET = "kit-secret-4711-0123456789abcdef"
+"""What secret settings are."""
 PATIENCE = 3.0
 """Seconds that any one request may take."""
 STREAM = 0.3
 """Seconds after which an answer that has begun is taken for one without an end."""
-
-
-class _VendorPlugin:
-    """A plugin with one vendor of chat completions, so that there is something to call."""
-
-    @hookimpl
-    def register_providers(self) -> list[ProviderSpec]:
-        return [
-            ProviderSpec(
-                id="kit-vendor",
-                name="Kit",
-                base_url="https://api.kit.example/v1",
-                models=(Model("large"),),
-            )
-        ]
 
 
 class Warnings(logging.Handler):
@@ -76,8 +70,10 @@ class ExtensionHarness:
         self._admin = admin
         self._stack = AsyncExitStack()
         self._is_open = False
-        vendor = _VendorPlugin()
+        vendor = KitVendor()
         self.plugins = {**formats, "kit-vendor": vendor, subject.module: subject.plugin}
+        if ANSWERS in subject.hooks:
+            self.plugins["filters"] = filtering
         registry = build_registry({**formats, "kit-vendor": vendor})
         if DEFAULT_FORMAT not in registry.formats:
             raise LookupError(
@@ -99,25 +95,70 @@ class ExtensionHarness:
     def gateway(self) -> Gateway:
         return self.calls.gateway
 
-    async def ready(self, folder: Path, *, alone: bool) -> None:
-        """Open the harness's gateway, or close it for a case that has to be ``alone``."""
+    async def ready(self, folder: Path, case: Case) -> None:
+        """Open the harness's gateway for a case that needs it, or close it for one alone."""
         self.folder = folder
-        if alone:
+        if case.alone:
             await self.aclose()
             self._stack.enter_context(self.warnings)
-        elif not self._is_open:
+        elif case.needs_gateway and not self._is_open:
             await self.aclose()
             self._stack.enter_context(self.warnings)
-            self.calls = provider_harness.ProviderHarness(self.plugins, [self.vendor])
-            await self.calls.open(folder / "data")
+            self.calls = provider_harness.ProviderHarness(
+                self.plugins, [self.vendor], settings=self.plugin_settings()
+            )
+            # Before it is open: what it has opened is closed where opening fails.
             self._stack.push_async_callback(self.calls.aclose)
+            await self.calls.open(folder / "data")
             self._is_open = True
             self.app = self.gateway.app if self._subject.trusted else self._fenced()
         if self._is_open:
             self.calls.reset()
 
+    @property
+    def settings(self) -> object:
+        """The extension's settings as they are without any value."""
+        return read_default_settings(self._subject.plugin)
+
+    @property
+    def texts(self) -> list[str]:
+        """What the extension may look for: the texts of its settings and of its constants."""
+        own = vars(self._subject.plugin) if isinstance(self._subject.plugin, ModuleType) else {}
+        constants = [value for name, value in own.items() if name.isupper()]
+        texts = [value for value in constants if isinstance(value, str)]
+        return list(dict.fromkeys([*texts_of(self.settings), *texts_of(texts)]))
+
+    def clients(self) -> list[str]:
+        """The client formats of calls."""
+        return list(dict.fromkeys(route.client for route in self.vendor.routes()))
+
+    @property
+    def working_settings(self) -> object:
+        """Those with which the extension does its work, with a value for each secret text."""
+        usual = self.settings
+        if usual is None:
+            return None
+        return msgspec.convert(
+            {**msgspec.to_builtins(usual), **self.plugin_settings()[self._subject.module]},
+            type(usual),
+        )
+
+    def declared_settings(self) -> dict[str, dict[str, object]]:
+        """Those with which its author says that it does its work."""
+        return {self._subject.module: dict(self._subject.settings)}
+
+    def plugin_settings(self) -> dict[str, dict[str, object]]:
+        """What the gateway is given for the extension."""
+        return {self._subject.module: {**self._secrets(), **self._subject.settings}}
+
+    def _secrets(self) -> dict[str, object]:
+        """A value for each secret text, so that it can be found where it should not be."""
+        loaded = load(entry_points=False, extra={self._subject.module: self._subject.plugin})
+        fields = settings_of(loaded, {}).fields(self._subject.module)
+        return {each.name: SECRET for each in fields if each.secret and each.default == ""}
+
     def _fenced(self) -> App:
-        arguments = read_conformance_options(self.gateway, self._subject.module)
+        arguments = arguments_of(self.gateway, self._subject.module)
         try:
             routes = list(call_hook(self._subject.plugin, "register_routes", arguments))
         except Exception:  # another case reports it
@@ -168,14 +209,20 @@ class ExtensionHarness:
             return list(gateway.app.routes)
 
 
-def read_conformance_options(gateway: Gateway, plugin: str) -> Mapping[str, object]:
+def arguments_of(gateway: Gateway, plugin: str) -> Mapping[str, object]:
     """What the hooks of a plugin that is not trusted may take."""
     return {"host": Hosts(gateway.core, frozenset()).of(plugin)}
 
 
 @asynccontextmanager
-async def open_gateway(plugins: Mapping[str, object], folder: Path) -> AsyncIterator[Gateway]:
-    """A gateway with these plugins and no others."""
+async def open_gateway(
+    plugins: Mapping[str, object],
+    folder: Path,
+    settings: Mapping[str, Mapping[str, object]] = {},
+) -> AsyncIterator[Gateway]:
+    """A gateway with these plugins and no others; ``settings`` are by plugin."""
     environment = from_environ({"DATA_DIR": str(folder)})
-    async with Gateway.open(environment, extra_plugins=plugins, installed_plugins=False) as gateway:
+    async with Gateway.open(
+        environment, extra_plugins=plugins, installed_plugins=False, plugin_settings=settings
+    ) as gateway:
         yield gateway

@@ -10,7 +10,7 @@ from gateway_core.contracts.errors import Forbidden
 from gateway_kit.case import Case, CaseFailed, Run, expect, expect_none
 from gateway_kit.hook_calls import call_hook
 
-from .harness import ExtensionHarness, open_gateway, read_conformance_options
+from .harness import ExtensionHarness, arguments_of, open_gateway
 from .open_resources import count_open, find_leaks
 from .subject import ExtensionUnderTest
 from .timing import expect_prompt
@@ -56,7 +56,9 @@ async def opens_and_closes_quickly(harness: ExtensionHarness) -> None:
 
         def open_one() -> Awaitable[object]:
             folder = harness.folder / f"quick-{next(tries)}"
-            return stack.enter_async_context(open_gateway(harness.plugins, folder))
+            return stack.enter_async_context(
+                open_gateway(harness.plugins, folder, harness.declared_settings())
+            )
 
         await expect_prompt(open_one, "opening a gateway")
         opened_at = time.monotonic()
@@ -69,9 +71,10 @@ async def opens_and_closes_quickly(harness: ExtensionHarness) -> None:
     "Keep nothing at module level that the next gateway in the same process would meet.",
 )
 async def opens_again(harness: ExtensionHarness) -> None:
+    settings = harness.declared_settings()
     for number in ("first", "second", "third"):
         warnings = len(harness.warnings.messages)
-        async with open_gateway(harness.plugins, harness.folder / "again"):
+        async with open_gateway(harness.plugins, harness.folder / "again", settings):
             pass
         expect_none(f"the {number} time: {each}" for each in harness.warnings.messages[warnings:])
 
@@ -80,10 +83,11 @@ async def opens_again(harness: ExtensionHarness) -> None:
     "nothing left", "End every task and thread and close every file when the life span is left."
 )
 async def leaves_nothing(harness: ExtensionHarness) -> None:
-    async with open_gateway(harness.plugins, harness.folder / "left"):
+    settings = harness.declared_settings()
+    async with open_gateway(harness.plugins, harness.folder / "left", settings):
         pass
     before = count_open()
-    async with open_gateway(harness.plugins, harness.folder / "left"):
+    async with open_gateway(harness.plugins, harness.folder / "left", settings):
         pass
     expect_none(await find_leaks(before))
 
@@ -91,7 +95,7 @@ async def leaves_nothing(harness: ExtensionHarness) -> None:
 async def _untrusted(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
     """Its hooks work with what an untrusted plugin gets."""
     async with open_gateway(harness.formats, harness.folder / "untrusted") as gateway:
-        arguments = read_conformance_options(gateway, subject.module)
+        arguments = arguments_of(gateway, subject.module)
         try:
             call_hook(subject.plugin, "register_routes", arguments)
             if "lifespan" in subject.hooks:

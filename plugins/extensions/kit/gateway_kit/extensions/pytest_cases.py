@@ -1,6 +1,7 @@
 """An extension's suite as a parametrised test function."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import pytest
 
@@ -13,15 +14,20 @@ TestFunction = Callable[..., None]
 
 
 def extension_cases(
-    plugin: str | object, *, public: Collection[str] = (), trusted: bool = False
+    plugin: str | object,
+    *,
+    public: Collection[str] = (),
+    trusted: bool = False,
+    settings: Mapping[str, Any] = {},
 ) -> TestFunction:
     """A test with one parameter for each case of this extension.
 
     ``plugin`` is the name of a module, or an object with hooks. ``public`` are the paths of
     its routes that are meant for everybody. ``trusted`` says that it needs the whole gateway,
-    which an operator has to grant it. Raises what importing the plugin raises.
+    which an operator has to grant it. ``settings`` are values with which it does its work.
+    Raises what importing the plugin raises.
     """
-    suite = ExtensionSuite(plugin, public=public, trusted=trusted)
+    suite = ExtensionSuite(plugin, public=public, trusted=trusted, settings=settings)
 
     @pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.name)
     def test_extension(case: Case, request: pytest.FixtureRequest) -> None:

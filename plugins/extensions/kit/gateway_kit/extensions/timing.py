@@ -29,6 +29,20 @@ async def expect_prompt(work: Callable[[], Awaitable[T]], what: str) -> T:
     return result
 
 
+async def longest_stop(work: Callable[[], Awaitable[object]]) -> float:
+    """The longest time for which nothing else could run meanwhile, seconds."""
+    pauses = _PauseWatch()
+    beating = asyncio.create_task(pauses.watch())
+    await asyncio.sleep(0)
+    try:
+        await work()
+        pauses.note()
+    finally:
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
+    return max(0.0, pauses.longest - BEAT)
+
+
 async def _timed(work: Callable[[], Awaitable[T]], what: str) -> tuple[T, float, float]:
     pauses = _PauseWatch()
     beating = asyncio.create_task(pauses.watch())

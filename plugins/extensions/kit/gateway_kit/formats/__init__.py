@@ -12,11 +12,27 @@ A format author's whole test file::
         case.check()
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from gateway_core import WireFormat
 
-from . import declarations, errors, relays, replies, requests, streams
+from . import (
+    agreement,
+    asked,
+    conduct,
+    declarations,
+    error_bodies,
+    errors,
+    marks,
+    read_again,
+    relays,
+    replies,
+    requests,
+    shown,
+    stream_conduct,
+    streams,
+)
 from .case import FormatCase, Law, LawBroken
 from .harness import FormatHarness, RecordedError, Samples
 
@@ -24,10 +40,18 @@ __all__ = ["LAWS", "FormatCase", "Law", "LawBroken", "RecordedError", "Samples",
 
 LAWS: tuple[Law, ...] = (
     *declarations.LAWS,
+    *conduct.LAWS,
+    *asked.LAWS,
     *requests.LAWS,
+    *read_again.LAWS,
+    *marks.LAWS,
     *replies.LAWS,
+    *shown.LAWS,
     *streams.LAWS,
+    *agreement.LAWS,
+    *stream_conduct.LAWS,
     *errors.LAWS,
+    *error_bodies.LAWS,
     *relays.LAWS,
 )
 
@@ -40,6 +64,8 @@ def format_cases(
     options: Mapping[str, str | bool] | None = None,
     examples: int = 20,
     simplify: bool = True,
+    bodies: Mapping[str, Mapping[str, Any] | None] | None = None,
+    lacks: Iterable[str] = (),
 ) -> list[FormatCase]:
     """A case for each law that applies to what ``wire`` declares.
 
@@ -48,6 +74,8 @@ def format_cases(
     ``options`` are the target's, for a format whose requests depend on them.
     ``examples`` bounds how many values of each strategy a law is tried with; with
     ``simplify`` the one that breaks it is made as small as possible before it is shown.
+    ``bodies`` are what clients send, by the names of ``asked.ASKED``, for a format without a
+    vendor side. What the format ``lacks`` (``tools``) it may refuse with BadRequest.
     """
     harness = FormatHarness(
         wire,
@@ -56,5 +84,7 @@ def format_cases(
         options=options or {},
         examples=examples,
         simplify=simplify,
+        bodies=bodies or {},
+        lacks=frozenset(lacks),
     )
     return [FormatCase(law, harness) for law in LAWS if law.needs(wire)]

@@ -156,11 +156,11 @@ def endpoints_take_anything(harness: FormatHarness) -> None:
     lambda wire: has_both(wire) and has_counting(wire),
 )
 def estimates(harness: FormatHarness) -> None:
-    for counting in _counting(harness):
+    for counting in counting_of(harness):
         expect(counting.path("m").startswith("/"), counting.path("m"))
         for request in harness.requests:
-            few = _numbers(counting.estimate(request))
-            more = _numbers(counting.estimate(request.replace(b"a question", b"a word " * 99)))
+            few = numbers_in(counting.estimate(request))
+            more = numbers_in(counting.estimate(request.replace(b"a question", b"a word " * 99)))
             expect(bool(few) and min(few) >= 0, few)
             expect(sum(more) >= sum(few), few, more)
 
@@ -172,7 +172,7 @@ def estimates(harness: FormatHarness) -> None:
     has_counting,
 )
 def estimates_of_rubbish(harness: FormatHarness) -> None:
-    for counting in _counting(harness):
+    for counting in counting_of(harness):
         for body in (b"", b"{", b"[]", b"null", b'{"messages":7}', b"\xff"):
             try:
                 counting.estimate(body)
@@ -216,7 +216,7 @@ def _is_kernels(value: object) -> bool:
     return str(value.__module__).startswith("gateway_core.")
 
 
-def _counting(harness: FormatHarness) -> list[Counting]:
+def counting_of(harness: FormatHarness) -> list[Counting]:
     return [
         check_each.counting
         for check_each in harness.wire.endpoints
@@ -224,7 +224,7 @@ def _counting(harness: FormatHarness) -> list[Counting]:
     ]
 
 
-def _numbers(body: bytes) -> list[int]:
+def numbers_in(body: bytes) -> list[int]:
     return list(_found(_JSON.decode(body)))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -63,9 +64,12 @@ class FormatHarness:
         options: Mapping[str, str | bool],
         examples: int,
         simplify: bool,
+        bodies: Mapping[str, Mapping[str, Any] | None] = {},
+        lacks: frozenset[str] = frozenset(),
     ) -> None:
         self.wire, self.samples = wire, samples
         self.examples, self.simplify = examples, simplify
+        self.bodies, self.lacks = bodies, lacks
         provider = ProviderSpec(id=PROVIDER, name="Kit", format=wire.id, options=options)
         self.target = Target(provider, Model(model))
         self.request = Conversation(model=model, stream=True)
@@ -86,7 +90,8 @@ class FormatHarness:
         written: tuple[bytes, ...] = ()
         if self.wire.vendor is not None:
             written = (self.write_request(self.for_target(sample_values.PLAIN))[0],)
-        return (*self.samples.requests, *written)
+        given = (msgspec.json.encode(body) for body in self.bodies.values() if body is not None)
+        return (*self.samples.requests, *given, *written)
 
     @cached_property
     def replies(self) -> tuple[bytes, ...]:

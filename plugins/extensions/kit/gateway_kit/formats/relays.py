@@ -6,7 +6,7 @@ from gateway_core import PartGrew, PartStarted, Refusal, Relay, ReplyFailed, Usa
 from gateway_formats.grammar import find_violation
 
 from . import normal_form
-from .case import Law, check_each, expect, expect_equal, has_vendor, law
+from .case import Law, check_each, expect, expect_equal, has_both, law
 from .harness import FormatHarness, cut
 from .strategies import cuts, places_in, rubbish
 from .streams import choices, has_failed
@@ -16,7 +16,7 @@ from .streams import choices, has_failed
     "relays/identity",
     "a stream that passes through is changed",
     "give back each whole frame as it came",
-    has_vendor,
+    has_both,
 )
 def identity(harness: FormatHarness) -> None:
     def check(example: tuple[int, list[int]]) -> None:
@@ -36,7 +36,7 @@ def identity(harness: FormatHarness) -> None:
     "relays/at-once",
     "a relay holds back frames that are whole",
     "give a frame as soon as its last byte has come",
-    has_vendor,
+    has_both,
 )
 def at_once(harness: FormatHarness) -> None:
     for stream in harness.streams:
@@ -49,7 +49,7 @@ def at_once(harness: FormatHarness) -> None:
     "relays/whole-frames",
     "a relay gives a part of a frame",
     "keep an unfinished frame until its rest has come",
-    has_vendor,
+    has_both,
 )
 def whole_frames(harness: FormatHarness) -> None:
     for stream in harness.streams:
@@ -62,7 +62,7 @@ def whole_frames(harness: FormatHarness) -> None:
     "relays/whole-answers",
     "a whole answer that passes through is changed, or given before it was understood",
     "hold it in feed and give it in close, as gateway_formats.relay.WholeRelay does",
-    has_vendor,
+    has_both,
 )
 def whole_answers(harness: FormatHarness) -> None:
     for body in harness.replies:
@@ -78,7 +78,7 @@ def whole_answers(harness: FormatHarness) -> None:
     "relays/usage",
     "a relay counts other tokens than a reader does",
     "take usage from the same members in the same way as stream_reader",
-    has_vendor,
+    has_both,
 )
 def usage(harness: FormatHarness) -> None:
     for stream in harness.streams:
@@ -94,7 +94,7 @@ def usage(harness: FormatHarness) -> None:
     "relays/characters",
     "a relay counts no characters of what it passes, or fewer than none",
     "add the lengths of text, thinking and tool arguments as they pass, and set started",
-    has_vendor,
+    has_both,
 )
 def characters(harness: FormatHarness) -> None:
     for stream in harness.streams:
@@ -119,7 +119,7 @@ def characters(harness: FormatHarness) -> None:
     "relays/cut-short",
     "a stream that breaks off passes as a whole one",
     "let close() end it with an error frame unless its proper end has passed",
-    has_vendor,
+    has_both,
 )
 def cut_short(harness: FormatHarness) -> None:
     for stream in harness.streams:
@@ -142,7 +142,7 @@ def cut_short(harness: FormatHarness) -> None:
     "relays/fail",
     "an error that ends a stream is not written, or is written twice",
     "let fail() give one error frame, and give nothing after it",
-    has_vendor,
+    has_both,
 )
 def fail(harness: FormatHarness) -> None:
     failure = ReplyFailed("out of luck4711", status=503)
@@ -160,7 +160,7 @@ def fail(harness: FormatHarness) -> None:
     "relays/rubbish",
     "a relay raises at rubbish, or passes it on",
     "end the stream with an error frame at the first frame that makes no sense",
-    has_vendor,
+    has_both,
 )
 def rubbish_in_relays(harness: FormatHarness) -> None:
     streams = (*harness.streams, b"")

@@ -278,16 +278,48 @@ def nothing_said(harness: FormatHarness) -> None:
     has_both,
 )
 def fresh(harness: FormatHarness) -> None:
-    one, two = (
-        sample_values.build_reply(Text(text="one4711")),
-        sample_values.build_reply(Text(text="two4711")),
-    )
-    alone = harness.write_stream([unfold(two)])[0]
-    writer = harness.client.stream_writer(harness.request, Losses())
-    writer.feed(unfold(one)[:3])
-    expect(
-        facts_of(harness, harness.write_stream([unfold(two)])[0]) == facts_of(harness, alone), alone
-    )
+    _are_read_apart(harness, write_apart(harness))
+
+
+def write_apart(harness: FormatHarness) -> list[bytes]:
+    """Two streams, each as it is written alone, after they were compared with what two writers
+    give that are stepped alternately, so that both are in the middle of the same thing."""
+    replies = [
+        unfold(sample_values.build_reply(Text(text=text), usage=usage))
+        for text, usage in (
+            ("one4711", Usage(input_tokens=1111, output_tokens=2222)),
+            ("two4711", Usage(input_tokens=3333, output_tokens=4444)),
+        )
+    ]
+    alone = [harness.write_stream([[event] for event in reply])[0] for reply in replies]
+    writers = [harness.client.stream_writer(harness.request, Losses()) for _ in replies]
+    written = [b"", b""]
+    for events in zip(*replies, strict=True):
+        for number, event in enumerate(events):
+            written[number] += writers[number].feed([event])
+    for number, writer in enumerate(writers):
+        written[number] += writer.close()
+        expect(_says(harness, written[number]) == _says(harness, alone[number]), alone[number])
+    return alone
+
+
+def _are_read_apart(harness: FormatHarness, streams: Sequence[bytes]) -> None:
+    readers = [harness.vendor.stream_reader() for _ in streams]
+    events: list[list[StreamEvent]] = [[] for _ in streams]
+    for place in range(max(map(len, streams))):
+        for number, stream in enumerate(streams):
+            events[number] += readers[number].feed(stream[place : place + 1])
+    for number, stream in enumerate(streams):
+        events[number] += readers[number].close()
+        expect_equal(gather(events[number]), gather(harness.read_stream(stream)))
+
+
+def _says(harness: FormatHarness, stream: bytes) -> object:
+    """What a stream holds; where nobody reads it, the marks and numbers that are in it."""
+    if harness.wire.vendor is not None:
+        return gather(harness.read_stream(stream)).usage, facts_of(harness, stream)
+    marks = (b"one4711", b"two4711", b"1111", b"2222", b"3333", b"4444")
+    return [mark in stream for mark in marks]
 
 
 def has_failed(events: Sequence[StreamEvent]) -> bool:

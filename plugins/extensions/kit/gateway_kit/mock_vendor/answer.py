@@ -1,7 +1,9 @@
 """One correct answer of the mock vendor: content, dialect, whole or streamed."""
 
+import re
 from collections.abc import Sequence
 
+import msgspec
 from msgspec import Struct
 
 from .content import TEXT, Content
@@ -9,6 +11,24 @@ from .frames import Dialect, Frame
 from .server import MockResponse
 
 JSON = "application/json"
+ESCAPED = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)", re.DOTALL)
+"""An escape of a JSON string: RFC 8259, section 7. Two stand for one character beyond 16 bits."""
+
+
+def unescape(data: bytes) -> bytes:
+    """Write characters beyond ASCII as UTF-8, as vendors do: pieces of a stream may cut them."""
+
+    def replace(found: re.Match[bytes]) -> bytes:
+        escape: bytes = found[0]
+        if not escape.startswith(b"\\u"):
+            return escape
+        try:
+            character = str(msgspec.json.decode(b'"' + escape + b'"'))
+        except msgspec.DecodeError:  # Half of a pair.
+            return escape
+        return escape if character.isascii() else character.encode()
+
+    return ESCAPED.sub(replace, data)
 
 
 class MockAnswer(Struct, frozen=True, kw_only=True):
@@ -20,12 +40,15 @@ class MockAnswer(Struct, frozen=True, kw_only=True):
     stream: bool = False
 
     def frames(self) -> Sequence[Frame]:
-        return self.dialect.stream(self.content, self.model)
+        frames = self.dialect.stream(self.content, self.model)
+        if self.dialect.framing == "binary":  # Its messages have a length and a checksum.
+            return frames
+        return [Frame(frame.role, unescape(frame.data)) for frame in frames]
 
     def pieces(self) -> list[bytes]:
         if self.stream:
             return [frame.data for frame in self.frames()]
-        return [self.dialect.whole(self.content, self.model)]
+        return [unescape(self.dialect.whole(self.content, self.model))]
 
     def body(self) -> bytes:
         return b"".join(self.pieces())

@@ -29,20 +29,21 @@ class DialectScript(Struct, kw_only=True):
         if request.method == "GET":
             return MockResponse((model_list(request, self.models),))
         try:
+            dialect = self.dialect or find_dialect(request)
             scene = MockAnswer(
-                dialect=self.dialect or find_dialect(request),
+                dialect=dialect,
                 content=self.content,
-                model=model_of(request),
-                stream=wants_stream(request),
+                model=model_of(request, dialect.model_member or "model"),
+                stream=wants_stream(request, dialect.stream_member or "stream"),
             )
         except (msgspec.DecodeError, UnicodeDecodeError):
             return MockResponse((b'{"error":{"message":"The body is no JSON object"}}',), 400)
         return scene.response() if self.fault is None else apply_fault(scene, self.fault)
 
 
-def model_of(request: ReceivedRequest) -> str:
+def model_of(request: ReceivedRequest, member: str = "model") -> str:
     """The model that a request names, in its body or in its path."""
-    model = request.members().get("model")
+    model = request.members().get(member)
     if isinstance(model, str):
         return model
     for before in ("/models/", "/model/", "/deployments/"):

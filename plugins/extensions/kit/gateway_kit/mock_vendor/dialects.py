@@ -31,9 +31,9 @@ def find_dialect(request: ReceivedRequest) -> Dialect:
     return next((dialect for end, dialect in _ENDS.items() if request.path.endswith(end)), OPENAI)
 
 
-def wants_stream(request: ReceivedRequest) -> bool:
+def wants_stream(request: ReceivedRequest, member: str = "stream") -> bool:
     """Whether the request asks for a stream, in any dialect."""
     if request.path.endswith((":streamGenerateContent", "/converse-stream")):
         return True
     default = request.path.endswith("/api/chat")
-    return bool(request.members().get("stream", default))
+    return bool(request.members().get(member, default))

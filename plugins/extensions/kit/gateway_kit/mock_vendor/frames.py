@@ -37,6 +37,10 @@ class Dialect(Struct, frozen=True, kw_only=True):
     counts: frozenset[str] = frozenset({"cached", "reasoning"})
     """Which kinds of tokens it reports."""
     thinks: bool = True
+    model_member: str | None = "model"
+    """The member of a request that names the model; ``None`` where none does."""
+    stream_member: str | None = "stream"
+    """The member of a request that asks for a stream; ``None`` where none does."""
 
     @property
     def media_type(self) -> str:

@@ -63,11 +63,11 @@ Script = Callable[[ReceivedRequest], MockResponse]
 
 
 class MockVendor:
-    """Serves until closed. ``asked`` holds every request, ``gone`` counts early leavers."""
+    """Serves until closed. ``received`` holds every request, ``gone`` counts early leavers."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.asked: list[ReceivedRequest] = []
+        self.received: list[ReceivedRequest] = []
         self.gone = 0
         self.port = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -94,7 +94,7 @@ class MockVendor:
         try:
             while True:
                 request = await _read(reader)
-                self.asked.append(request)
+                self.received.append(request)
                 response = self.script(request)
                 watch = asyncio.create_task(reader.read(1))
                 try:

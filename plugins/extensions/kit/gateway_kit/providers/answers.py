@@ -16,6 +16,7 @@ from gateway_kit.mock_vendor import (
     apply_fault,
 )
 
+from . import judge
 from .asgi_client import ClientAnswer
 from .chat_requests import TOOL, build_request
 from .exchanges import ParsedAnswer, choose_cuts, feed_all, parse_answer
@@ -57,6 +58,7 @@ def _saying(subject: ProviderUnderTest, route: Route, content: Content, *, strea
         request = build_request(subject, route, stream=stream, tools=bool(content.calls))
         answer = await harness.ask_scene(request, scene)
         expect_content(content, read_answer(subject, route, answer, stream=stream))
+        expect_none(judge.faults(route.client, answer.body, content, stream=stream))
         if content.calls:
             expect_none(_tool_faults(subject, route, scene, harness.received()[-1], answer))
 

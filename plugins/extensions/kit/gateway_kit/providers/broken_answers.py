@@ -10,6 +10,7 @@ from gateway_kit.mock_vendor.faulty_answers import TROUBLE
 from .chat_requests import build_request
 from .exchanges import parse_answer
 from .harness import ProviderHarness
+from .redirected_network import SILENCE
 from .subject import ProviderUnderTest, Route
 
 FAULTS = ("cut", "broken-json", "error-in-200", "error-mid-stream")
@@ -75,6 +76,8 @@ def _breaking(subject: ProviderUnderTest, route: Route, fault: str, *, stream: b
     async def run(harness: ProviderHarness) -> None:
         scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=stream)
         request = build_request(subject, route, stream=stream)
+        if fault in SILENT:
+            harness.network.silence = SILENCE  # a whole answer has more time otherwise
         answer = await harness.ask(request, apply_fault(scene, fault))
         row = await harness.read_usage_row()
         is_vendors = TROUBLE in answer.text or answer.status != 500

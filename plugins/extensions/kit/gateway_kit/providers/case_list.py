@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
-from gateway_core.plugins.tiers import Tier
+from gateway_administration.plugins.tiers import Tier
 from gateway_kit.case import Case, with_tier
 
 from .answers import answer_cases, early_leave_case, stream_cases
 from .broken_answers import broken_answer_cases, odd_framing_cases
-from .declaration import declaration_cases
+from .conduct import account_cases, conduct_cases
+from .declaration import declaration_cases, exercised_case
 from .imports import import_cases
 from .manifest_stability import manifest_cases
+from .plausibility import plausibility_cases
 from .quirks import quirk_cases
 from .refusals import refusal_cases
 from .services import service_cases
@@ -24,12 +26,18 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
         yield from with_tier(Tier.BRONZE, import_cases(module, modules))
     for subject in subjects:
         yield from with_tier(Tier.BRONZE, declaration_cases(subject))
+        yield from with_tier(Tier.BRONZE, plausibility_cases(subject))
         if subject.module in modules:
             yield from with_tier(Tier.BRONZE, manifest_cases(subject, modules))
+        if subject.models() and not subject.answers_itself:
+            yield from with_tier(Tier.SILVER, [exercised_case(subject)])
         if not subject.answers_itself:
             for number, route in enumerate(subject.routes()):
                 full = subject.every_client or route.passes_through or number == 0
                 yield from with_tier(Tier.SILVER, _ordinary_cases(subject, route, full=full))
+                if full:
+                    yield from with_tier(Tier.SILVER, conduct_cases(subject, route))
+                    yield from with_tier(Tier.SILVER, account_cases(subject, route))
                 yield from with_tier(
                     Tier.GOLD, _fault_cases(subject, route, full=full, slow=number == 0)
                 )

@@ -11,7 +11,10 @@ from gateway_kit.hook_calls import call_hook
 from gateway_providers.testing import docstring_faults, variable_faults
 
 from .harness import ProviderHarness
-from .subject import ProviderUnderTest
+from .subject import CLIENTS, ProviderUnderTest
+
+EXERCISED = ": exercised"
+"""How the name of the case ends without which nothing above bronze was seen."""
 
 
 def accepted_case(
@@ -66,6 +69,25 @@ def declaration_cases(subject: ProviderUnderTest) -> Iterator[Case]:
         name=f"{name}: manifest",
         advice="Declare constants only, so that the manifest's entry is the same in every process.",
         run=listed,
+    )
+
+
+def exercised_case(subject: ProviderUnderTest) -> Case:
+    """Every way to its chat models has cases: what was not seen has no tier."""
+
+    async def run(harness: ProviderHarness) -> None:
+        missing = [client for client in CLIENTS if client not in subject.registry.formats]
+        expect(not missing, f"the client formats {', '.join(missing)} are not installed")
+        unspoken = subject.unspoken()
+        expect(not unspoken, f"nothing answers in {', '.join(unspoken)}")
+
+    return Case(
+        name=f"{subject.spec.id}{EXERCISED}",
+        advice=(
+            "Name a Dialect for each format that no client speaks, in CONFORMANCE: "
+            '{"dialects": {"acme": "acme_dialect:ACME"}}.'
+        ),
+        run=run,
     )
 
 

@@ -6,13 +6,14 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from gateway_administration.stores import admin_stores_on
+from gateway_administration.stores.keys import KeyChange
 from gateway_core import Credential, Exchange, UpstreamRequest
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.plugins.manifest import auth_type
 from gateway_core.routing.cooldowns import Cooldown
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
-from gateway_core.storage.stores.keys import KeyChange
 from gateway_core.storage.stores.usage import UsageRow
 from gateway_kit.mock_vendor import MockAnswer, MockResponse, MockVendor, ReceivedRequest
 
@@ -21,7 +22,7 @@ from .chat_requests import ChatRequest
 from .exchanges import open_exchange
 from .log_capture import LogCapture
 from .redirected_network import RedirectedNetwork
-from .subject import ProviderUnderTest, Route
+from .subject import Account, ProviderUnderTest, Route
 
 A_WEEK_AND_MORE = 10 * 24 * 3600.0
 START = 1_790_000_000.0
@@ -34,9 +35,14 @@ class ProviderHarness:
     """Opened once for a suite. Each case begins with a healthy vendor and rested accounts."""
 
     def __init__(
-        self, plugins: Mapping[str, object], subjects: Iterable[ProviderUnderTest]
+        self,
+        plugins: Mapping[str, object],
+        subjects: Iterable[ProviderUnderTest],
+        *,
+        settings: Mapping[str, Mapping[str, object]] = {},
     ) -> None:
         self._plugins = plugins
+        self._settings = settings
         self._subjects = tuple(subjects)
         self._stack = AsyncExitStack()
         self._now = START
@@ -46,9 +52,12 @@ class ProviderHarness:
         """What was logged during the last request."""
         self.vendor = MockVendor(lambda received: MockResponse())
         self.network: RedirectedNetwork
+        self.folder: Path
+        """Where the gateway keeps its data."""
         self.gateway: Gateway
 
     async def open(self, data_dir: Path) -> None:
+        self.folder = data_dir
         await self.vendor.open()
         self._stack.push_async_callback(self.vendor.aclose)
         self.network = RedirectedNetwork(self.vendor.url)
@@ -58,6 +67,7 @@ class ProviderHarness:
                 from_environ({"DATA_DIR": str(data_dir), "JWT_SECRET": SESSIONS}),
                 extra_plugins=self._plugins,
                 installed_plugins=False,
+                plugin_settings=self._settings,
                 clock=lambda: self._now,
                 network=self.network,
             )
@@ -80,7 +90,9 @@ class ProviderHarness:
         self.client_key = mint.new()
         digest = mint.digest(self.client_key).hex()
         change = KeyChange(name="kit")
-        await core.stores.keys.create(self.client_key, digest, mint.machine_id, change)
+        await admin_stores_on(core.stores, clock=core.clock).keys.create(
+            self.client_key, digest, mint.machine_id, change
+        )
         await self.gateway.core.refresh()
 
     async def aclose(self) -> None:
@@ -88,10 +100,15 @@ class ProviderHarness:
 
     def reset(self) -> None:
         """Forget what the case before has done."""
-        self._now += A_WEEK_AND_MORE
-        self.vendor.asked.clear()
+        self.advance(A_WEEK_AND_MORE)
+        self.vendor.received.clear()
         self.vendor.gone = 0
         self.network.sent.clear()
+        self.network.silence = None
+
+    def advance(self, seconds: float) -> None:
+        """Move the gateway's clock."""
+        self._now += seconds
 
     async def ask(
         self, request: ChatRequest, response: MockResponse, **headers: str
@@ -133,15 +150,16 @@ class ProviderHarness:
         """Seconds from now."""
         return cooldown.until - self._now
 
-    def exchange(self, subject: ProviderUnderTest, request: ChatRequest) -> Exchange:
+    def exchange(
+        self, subject: ProviderUnderTest, request: ChatRequest, account: Account | None = None
+    ) -> Exchange:
         """The same call without the network."""
-        account = Credential(
-            connection_id="kit", secret=subject.account.secret, data=subject.account.data
-        )
-        return open_exchange(subject, request, account)
+        account = account or subject.account
+        credential = Credential(connection_id="kit", secret=account.secret, data=account.data)
+        return open_exchange(subject, request, credential)
 
     def received(self) -> list[ReceivedRequest]:
-        return self.vendor.asked
+        return self.vendor.received
 
     def sent(self) -> list[UpstreamRequest]:
         """What the plugin sent, to where it meant it to go."""

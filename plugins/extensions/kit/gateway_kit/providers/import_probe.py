@@ -18,6 +18,7 @@ sys.path[:0] = [each for each in task["path"] if each not in sys.path]
 
 def refuse(event, args):
     if event.startswith("socket.") and event != "socket.__new__":
+        refused.append(event)
         raise PermissionError(f"{event} while a plugin is imported")
 
 import gateway_core.app, gateway_formats, gateway_providers, gateway_formats.fold
@@ -32,11 +33,13 @@ def load(name):
     spec.loader.exec_module(module)
     return module
 
+refused = []
 sys.addaudithook(refuse)
 seen, found = set(sys.modules), {}
 for name in task["names"]:
     begun, waited = time.process_time(), time.perf_counter()
     entries, trouble = {}, None
+    refused.clear()
     try:
         plugin = load(name)
         taken = time.process_time() - begun
@@ -45,6 +48,9 @@ for name in task["names"]:
             entries[spec.id] = json.loads(manifest.document([spec]))
     except BaseException as error:
         taken, idle, trouble = 0.0, 0.0, repr(error)
+    # A plugin may have swallowed what it was refused.
+    if trouble is None and refused:
+        trouble = f"{refused[0]} while it is imported"
     new = sorted(set(sys.modules) - seen)
     seen.update(new)
     found[name] = {"work": taken, "idle": idle, "trouble": trouble, "new": new, "said": entries}

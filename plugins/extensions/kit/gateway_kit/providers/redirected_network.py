@@ -19,6 +19,8 @@ class RedirectedNetwork(Network):
         super().__init__(TransportLimits(silence=SILENCE, first_byte=5.0, whole=5.0))
         self.origin = origin
         self.sent: list[UpstreamRequest] = []
+        self.silence: float | None = None
+        """Takes the place of every limit for the pieces of a body."""
 
     def transport(
         self,
@@ -40,4 +42,8 @@ class _RedirectedTransport:
         parts = urlsplit(request.url)
         query = f"?{parts.query}" if parts.query else ""
         url = f"{self._network.origin}{parts.path or '/'}{query}"
-        return await self._inner.send(replace(request, url=url, first_byte_timeout=None))
+        if (silence := self._network.silence) is None:
+            silence = request.silence_timeout
+        return await self._inner.send(
+            replace(request, url=url, first_byte_timeout=None, silence_timeout=silence)
+        )

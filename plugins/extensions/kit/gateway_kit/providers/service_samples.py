@@ -23,6 +23,8 @@ class ServiceSample(Struct, frozen=True, kw_only=True):
     request_type: str = JSON
     form: tuple[FormPart, ...] = ()
     """The client's form in the place of a body; a field ``model`` gets the model's name."""
+    path: Mapping[str, str] = {}
+    """Parameters of the client's path and query."""
     before: tuple[bytes, ...] = ()
     """What the vendor answers before that, as JSON: to the submission of a job, to looks at it."""
     reply: bytes
@@ -38,6 +40,10 @@ class ServiceSample(Struct, frozen=True, kw_only=True):
     """What the answer reports; ``None`` when it reports nothing."""
     shown: tuple[bytes, ...] = ()
     """Words that the client's answer has to hold, in their order."""
+
+    def type_of(self, *, is_last: bool) -> str:
+        """The media type of an answer."""
+        return self.reply_type if is_last else JSON
 
 
 def _json_sample(
@@ -57,6 +63,15 @@ _AUDIO = (
     FormPart(name="response_format", content=b"json"),
     FormPart(name="file", content=b"RIFF", filename="a.wav", media_type="audio/wav"),
 )
+_EDIT = (
+    FormPart(name="model", content=b"MODEL"),
+    FormPart(name="prompt", content=b"A hello"),
+    FormPart(name="image", content=b"\x89PNG\r\n", filename="a.png", media_type="image/png"),
+)
+_JOB = {"request_id": "v-1", "status": "pending"}
+_PICTURE = {"b64_json": "aGVsbG8=", "revised_prompt": "A hello in red"}
+_VIDEO = "https://videos.example/1.mp4"
+_DECISION_TOKENS = {"input_tokens": 9, "output_tokens": 2}
 _VECTOR = {"object": "embedding", "index": 0, "embedding": [0.25, -0.5]}
 _TOKENS = {"prompt_tokens": 12, "total_tokens": 12}
 _IMAGE_TOKENS = {"input_tokens": 12, "output_tokens": 70, "total_tokens": 82}
@@ -83,10 +98,16 @@ SAMPLES: Mapping[str, ServiceSample] = {
         {"id": "m-1", "model": "m", "results": [_VERDICT]}, "violence", input="Say hello"
     ),
     Kind.IMAGE: _json_sample(
-        {"created": 1, "data": [{"b64_json": "aGVsbG8="}], "usage": _IMAGE_TOKENS},
+        {"created": 1, "data": [_PICTURE], "usage": _IMAGE_TOKENS},
         "aGVsbG8=",
         usage=Usage(input_tokens=12, output_tokens=70),
         prompt="A hello",
+    ),
+    f"{Kind.IMAGE}/edit": ServiceSample(
+        form=_EDIT,
+        request_type=FORM,
+        reply=msgspec.json.encode({"created": 1, "data": [{"b64_json": "aGVsbG8="}]}),
+        shown=(b"aGVsbG8=",),
     ),
     Kind.IMAGE_TO_TEXT: _json_sample(
         {"text": "Grüße"}, "Gr", image="data:image/png;base64,aGVsbG8=", prompt="What is this?"
@@ -101,7 +122,7 @@ SAMPLES: Mapping[str, ServiceSample] = {
     Kind.TRANSCRIPTION: ServiceSample(
         form=_AUDIO,
         request_type=FORM,
-        reply='{"text":"Grüße, 世界"}'.encode(),
+        reply='{"text":"Grüße, 世界","duration":3.5}'.encode(),
         shown=("Grüße, 世界".encode(),),
     ),
     f"{Kind.TRANSCRIPTION}/translation": ServiceSample(
@@ -113,6 +134,23 @@ SAMPLES: Mapping[str, ServiceSample] = {
     Kind.MUSIC: _json_sample({"id": "m-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
     Kind.AUDIO: _json_sample({"id": "a-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
     Kind.VIDEO: _json_sample({"id": "v-1", "status": "queued"}, "v-1", "queued", prompt="A hello"),
+    **{
+        f"{Kind.VIDEO}/{action}": _json_sample(_JOB, "v-1", "pending", prompt="A hello")
+        for action in ("generations", "edits", "extensions")
+    },
+    f"{Kind.VIDEO}/status": ServiceSample(
+        request=b"",
+        path={"request_id": "v/4711?x=1"},
+        reply=msgspec.json.encode({**_JOB, "status": "done", "video": {"url": _VIDEO}}),
+        shown=(b"done", _VIDEO.encode()),
+    ),
+    Kind.DECISION: _json_sample(
+        {"answers": {"kit": {"answer": True, "confidence": 0.875}}, "usage": _DECISION_TOKENS},
+        "0.875",
+        usage=Usage(input_tokens=9, output_tokens=2),
+        state="It is raining",
+        questions={"kit": {"question": "Take an umbrella?"}},
+    ),
     Kind.SEARCH: _json_sample({"results": [_SEARCH_RESULT]}, "https://example.com/1", query="Köln"),
     Kind.FETCH: _json_sample({"content": "Grüße"}, "Gr", url="https://example.com/1"),
     Kind.DOCUMENT_PARSING: _json_sample(

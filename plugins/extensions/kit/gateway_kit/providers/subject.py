@@ -56,6 +56,8 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     answers_itself: bool = False
     dialects: Mapping[str, Dialect] = {}
     """Dialects of the mock vendor for the plugin's own formats."""
+    lacks: frozenset[str] = frozenset()
+    """What the vendor has nothing of; see ConformanceOptions."""
     samples: Mapping[str, ServiceSample | None] = {}
     """Requests and answers of services that differ from most vendors'; ``None`` for a service
     that is not exercised."""
@@ -78,14 +80,23 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     def main(self) -> Route | None:
         return next(iter(self.routes()), None)
 
+    def unspoken(self) -> list[str]:
+        """The wire formats of its chat models in which the mock vendor cannot answer."""
+        wires = {wire.id: wire for _, _, wire in self._ways()}
+        return [id for id, wire in wires.items() if self._dialect(wire) is None]
+
     def _routes(self) -> Iterator[Route]:
+        for client, model, wire in self._ways():
+            dialect = self._dialect(wire)
+            if dialect is not None:
+                yield Route(client=client, model=model, dialect=dialect, wire=wire)
+
+    def _ways(self) -> Iterator[tuple[str, Model, WireFormat]]:
         formats = self.registry.formats
         for model in self.models():
             for client in CLIENTS:
-                if client not in formats:
-                    continue
-                wire = spoken(formats[client], Target(self.spec, model), formats)
-                dialects = {**DIALECTS, **self.dialects}
-                dialect = dialects.get(wire.id) or dialect_from_format(wire)
-                if dialect is not None:
-                    yield Route(client=client, model=model, dialect=dialect, wire=wire)
+                if client in formats:
+                    yield client, model, spoken(formats[client], Target(self.spec, model), formats)
+
+    def _dialect(self, wire: WireFormat) -> Dialect | None:
+        return {**DIALECTS, **self.dialects}.get(wire.id) or dialect_from_format(wire)

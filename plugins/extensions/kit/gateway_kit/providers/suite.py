@@ -4,15 +4,20 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from gateway_administration.plugins.tiers import Tier
 from gateway_core import ProviderSpec
 from gateway_core.plugins import State
 from gateway_core.plugins.registry import Registry
-from gateway_core.plugins.tiers import Tier
 from gateway_kit.case import Case, with_tier
 from gateway_kit.installed_formats import build_registry, format_plugins, import_plugin
 from gateway_kit.mock_vendor import Dialect
 
 from .case_list import build_cases
+from .conformance_options import (
+    expected_reason,
+    load_dialects,
+    read_conformance_options,
+)
 from .declaration import accepted_case
 from .harness import ProviderHarness
 from .service_samples import ServiceSample
@@ -21,7 +26,11 @@ from .subject import Account, ProviderUnderTest
 
 
 class ProviderSuite:
-    """``harness`` is opened by the first case that runs and closed by ``close``."""
+    """``harness`` is opened by the first case that runs and closed by ``close``.
+
+    What a plugin says in its CONFORMANCE holds unless an argument says otherwise. Raises
+    BadConformanceOptions.
+    """
 
     def __init__(
         self,
@@ -43,17 +52,28 @@ class ProviderSuite:
         }
         self.plugins = {**other_formats, **self._tested}
         self.registry = build_registry(self.plugins)
+        own = {
+            module: read_conformance_options(module, plugin)
+            for module, plugin in self._tested.items()
+        }
+        spoken = {
+            wire: dialect
+            for module, options in own.items()
+            for wire, dialect in load_dialects(options, self._tested[module]).items()
+        }
+        self._options = own
         self.subjects = [
             ProviderUnderTest(
                 module=module,
                 plugin=self._tested[module],
                 spec=spec,
                 registry=self.registry,
-                account=accounts.get(spec.id, Account()),
+                account=accounts.get(spec.id) or own[module].accounts.get(spec.id, Account()),
                 thorough=thorough if isinstance(thorough, bool) else spec.id in thorough,
                 every_client=every_client,
-                answers_itself=spec.id in answers_itself,
-                dialects=dialects,
+                answers_itself=spec.id in {*answers_itself, *own[module].answers_itself},
+                dialects={**spoken, **dialects},
+                lacks=frozenset(own[module].lacks),
                 samples={**shipped_samples(self._tested[module]), **samples},
             )
             for module, spec in _specs(self._tested, self.registry)
@@ -85,6 +105,11 @@ class ProviderSuite:
         owners = [each.spec.id for each in self.subjects if each.module == module]
         beginnings = tuple(f"{name}: " for name in (module, *owners))
         return [case for case in self.cases() if case.name.startswith(beginnings)]
+
+    def expected_failure(self, case: Case) -> str | None:
+        """Why the plugin's author expects this case to fail."""
+        reasons = (expected_reason(each, case.name, case.tier) for each in self._options.values())
+        return next((reason for reason in reasons if reason is not None), None)
 
     def run(self, case: Case, data_dir: Path) -> str | None:
         """Run a case; the message of its failure, or ``None``."""

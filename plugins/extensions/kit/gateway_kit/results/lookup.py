@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gateway_core.plugins.about import nearest
+from gateway_administration.plugins.about import nearest
 from gateway_core.plugins.discovery import GROUP, Found, Origin
 from gateway_core.plugins.files import PluginFolder
 from gateway_core.plugins.sources import dropins
@@ -38,6 +38,11 @@ def find(plugin: str, folder: PluginFolder | None = None) -> Found:
     for each in known:
         if plugin in (each.name, each.module):
             return each
+    # A bundled plugin's entry point is named by what it is: ``extension-valkey``. It is meant even
+    # where a library of the short name can be imported.
+    ends = [each for each in known if each.name.endswith(f"-{plugin}")]
+    if len(ends) == 1:
+        return ends[0]
     try:
         is_there = find_spec(plugin) is not None
     except (ImportError, ValueError):

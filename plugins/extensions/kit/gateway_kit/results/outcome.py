@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from gateway_core.plugins.tiers import Tier
+from gateway_administration.plugins.tiers import Tier
 
 _ORDER = (Tier.BRONZE, Tier.SILVER, Tier.GOLD)
 
@@ -17,6 +17,13 @@ class Failure(Struct, frozen=True, kw_only=True, rename="camel"):
     """What to do, and what was seen."""
     tier: Tier
     """The lowest tier that the plugin does not reach because of it."""
+
+
+class ExpectedFailure(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A case that failed as the author said it would. It counts for no tier."""
+
+    case: str
+    reason: str
 
 
 class Results(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -39,10 +46,13 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether the real vendor answered correctly."""
     checked_at: str
     """UTC, ISO 8601."""
+    expected: tuple[ExpectedFailure, ...] = ()
+    clients: tuple[str, ...] = ()
+    """The client formats that its vendors were called in; none for a plugin without vendors."""
 
     @property
     def passed(self) -> int:
-        return self.cases - len(self.failures)
+        return self.cases - len(self.failures) - len(self.expected)
 
 
 def reached_tier(cases: Collection[Tier], failed: Collection[Tier], *, live: bool) -> Tier:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
+from gateway_administration.plugins.tiers import FILE, Document, Result, Tier, recorded
 from gateway_core.plugins.files import PluginFolder
-from gateway_core.plugins.tiers import FILE, Document, Result, Tier, recorded
 
 from .outcome import Results
 
@@ -37,6 +37,8 @@ def to_record(results: Results) -> Result:
         seconds=results.seconds,
         live=results.live,
         checked_at=results.checked_at,
+        expected=len(results.expected),
+        clients=results.clients,
     )
 
 

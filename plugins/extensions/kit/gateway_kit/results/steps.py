@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from gateway_administration.plugins.tiers import Tier
 from gateway_core import WireFormat
 from gateway_core.plugins.registry import Registry
-from gateway_core.plugins.tiers import Tier
 from gateway_kit.extensions import ExtensionSuite
 from gateway_kit.extensions.subject import EXTENDING
 from gateway_kit.installed_formats import (
@@ -18,12 +20,19 @@ from gateway_kit.installed_formats import (
     build_registry,
     format_plugins,
 )
+from gateway_kit.mock_vendor import CONTENTS, DIALECTS, Dialect, MockAnswer
 from gateway_kit.providers import ProviderSuite
+from gateway_kit.providers.conformance_options import (
+    ConformanceOptions,
+    load_dialects,
+    load_place,
+)
 
-from .conformance_options import ConformanceOptions
+if TYPE_CHECKING:
+    from gateway_kit.formats import Samples
 
 _ANY_WORK = ("code/", "declared/facts")
-_BRONZE, _SILVER = ("declared", "code"), ("requests", "replies", "errors")
+_BRONZE, _SILVER = ("declared", "code"), ("asked", "requests", "replies", "errors")
 
 
 class MissingRequirement(Exception):
@@ -36,6 +45,8 @@ class Step(Struct, frozen=True, kw_only=True):
     name: str
     tier: Tier
     run: Callable[[], str | None]
+    clients: tuple[str, ...] = ()
+    """The client formats that the plugin's vendors are called in."""
 
 
 def build_steps(
@@ -55,16 +66,20 @@ def build_steps(
             (module,), accounts=options.accounts, answers_itself=frozenset(options.answers_itself)
         )
         closing.callback(suite.close)
+        asked = [subject for subject in suite.subjects if not subject.answers_itself]
+        routes = [route for subject in asked for route in subject.routes()]
+        clients = tuple(sorted({route.client for route in routes}))
         for case in suite.cases():
-            yield Step(
-                name=case.name, tier=case.tier, run=partial(suite.run, case, (folder / "providers"))
-            )
+            run = partial(suite.run, case, folder / "providers")
+            yield Step(name=case.name, tier=case.tier, run=run, clients=clients)
     if "register_formats" in hooks:
-        yield from _format_steps(module, options, registry, refused)
+        yield from _format_steps(module, plugin, options, registry, refused)
     if hooks & EXTENDING:
         if DEFAULT_FORMAT not in registry.formats:
             raise MissingRequirement(INSTALL_DEFAULT_FORMAT)
-        extension = ExtensionSuite(module, public=options.public)
+        extension = ExtensionSuite(
+            module, public=options.public, trusted=options.trusted, settings=options.settings
+        )
         closing.callback(extension.close)
         for case in extension.cases():
             run = partial(extension.run, case, folder / "extension")
@@ -72,10 +87,16 @@ def build_steps(
 
 
 def _format_steps(
-    module: str, options: ConformanceOptions, registry: Registry, refused: list[str]
+    module: str,
+    plugin: object,
+    options: ConformanceOptions,
+    registry: Registry,
+    refused: list[str],
 ) -> Iterator[Step]:
     """``refused`` lists what the gateway refuses of the plugin or because of it."""
     from gateway_kit.formats import format_cases
+
+    dialects = {**DIALECTS, **load_dialects(options, plugin)}
 
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
     if not own or refused:
@@ -85,7 +106,9 @@ def _format_steps(
         yield Step(name=name, tier=Tier.BRONZE, run=lambda: message)
     for id in own:
         wire: WireFormat = registry.formats[id]
-        for case in format_cases(wire):
+        bodies = load_place(options.requests[id], plugin) if id in options.requests else None
+        samples = _samples(wire, dialects.get(id))
+        for case in format_cases(wire, samples, bodies=bodies, lacks=options.lacks):
             if id in options.other_work and not str(case).startswith(_ANY_WORK):
                 continue
             name, group = f"{id}: {case}", str(case).partition("/")[0]
@@ -93,6 +116,19 @@ def _format_steps(
             if group in _BRONZE:
                 tier = Tier.BRONZE
             yield Step(name=name, tier=tier, run=partial(_check_law, case.check))
+
+
+def _samples(wire: WireFormat, dialect: Dialect | None) -> "Samples | None":
+    """Answers of a vendor whose format no client speaks; the kit writes all others itself."""
+    from gateway_kit.formats import Samples
+
+    if dialect is None or wire.client is not None:
+        return None
+    answers = [MockAnswer(dialect=dialect, content=content) for content in CONTENTS.values()]
+    return Samples(
+        replies=[answer.body() for answer in answers],
+        streams=[replace(answer, stream=True).body() for answer in answers],
+    )
 
 
 def _check_law(check: Callable[[], None]) -> str | None:

@@ -9,7 +9,10 @@ from gateway_core.plugins.discovery import installed
 from gateway_core.plugins.registry import Registry, build
 from gateway_core.plugins.sources import CORE
 from gateway_kit.installed_formats import FORMAT_PREFIX, format_plugins
-from gateway_kit.results.conformance_options import BadConformanceOptions, read_conformance_options
+from gateway_kit.providers.conformance_options import (
+    BadConformanceOptions,
+    read_conformance_options,
+)
 
 from .description import BadDescription, PluginDescription
 

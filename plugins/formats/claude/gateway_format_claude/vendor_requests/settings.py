@@ -61,41 +61,16 @@ def plan_thinking(
     if amounts == (None, None, None) and not traits.thinks:
         return plan  # only about seeing the thinking, of which there is none
     if thinking.enabled is False or thinking.effort == "none" or thinking.budget == 0:
-        if traits.off == "never":
-            losses.add("thinking")
-            # The least that a model which always thinks takes.
-            plan.effort = "low"
-        elif traits.off != "omit":
-            plan.thinking = {"type": traits.off}
+        _turn_off(plan, traits, losses)
     elif traits.style == "none":
         losses.add("thinking")
     elif native and thinking.enabled is None:
         plan.effort = thinking.effort
     elif traits.style == "adaptive" and not (traits.budgets and (thinking.budget or 0) > 0):
         plan.thinking = {"type": "adaptive"}
-        effort = thinking.effort
-        if effort is None and thinking.budget is not None and thinking.budget >= 0:
-            effort = effort_of(thinking.budget)
-        if effort in ("none", "minimal") and effort not in traits.efforts:
-            effort = "low"
-        elif effort is not None and effort not in traits.efforts:
-            losses.add("effort")
-            effort = "high"  # the nearest below it that every model with efforts knows
-        plan.effort = effort
+        plan.effort = _choose_effort(thinking, traits, losses)
     else:
-        budget = thinking.budget
-        if budget is None or budget < 0:
-            budget = budget_of(thinking.effort or "medium")
-        budget = max(_LEAST_BUDGET, budget)
-        if budget >= plan.max_tokens and requested is None and longest is None:
-            plan.max_tokens = budget + USUAL_MAX_TOKENS
-        # The vendor refuses budgets below 1024, and such that are not below max_tokens.
-        if plan.max_tokens <= _LEAST_BUDGET:
-            losses.add("thinking")
-        else:
-            if budget >= plan.max_tokens:
-                budget = max(_LEAST_BUDGET, plan.max_tokens // 2)
-            plan.thinking = {"type": "enabled", "budget_tokens": budget}
+        _set_budget(plan, thinking, losses, is_open=requested is None and longest is None)
     if thinking.summary in ("concise", "detailed"):
         losses.add("summary")  # there is one kind of summary on this wire
     # Other vendors of this wire may not know ``display``, so only the format's own is sent it.
@@ -105,6 +80,47 @@ def plan_thinking(
     if plan.is_on and plan.thinking is not None and is_given and knows_display:
         plan.thinking["display"] = "summarized" if thinking.show else "omitted"
     return plan
+
+
+def _turn_off(plan: ThinkingPlan, traits: Traits, losses: Losses) -> None:
+    if traits.off == "never":
+        losses.add("thinking")
+        # The least that a model which always thinks takes.
+        plan.effort = "low"
+    elif traits.off != "omit":
+        plan.thinking = {"type": traits.off}
+
+
+def _choose_effort(thinking: Thinking, traits: Traits, losses: Losses) -> str | None:
+    """Return the effort that the model knows and that is nearest to the requested amount."""
+    effort = thinking.effort
+    if effort is None and thinking.budget is not None and thinking.budget >= 0:
+        effort = effort_of(thinking.budget)
+    if effort is None or effort in traits.efforts:
+        return effort
+    if effort in ("none", "minimal"):
+        return "low"
+    losses.add("effort")
+    return "high"  # the nearest below it that every model with efforts knows
+
+
+def _set_budget(plan: ThinkingPlan, thinking: Thinking, losses: Losses, *, is_open: bool) -> None:
+    """Set a budget of tokens; ``is_open``: nobody limits the answer, so the limit may grow.
+
+    The vendor refuses budgets below 1024, and such that are not below ``max_tokens``.
+    """
+    budget = thinking.budget
+    if budget is None or budget < 0:
+        budget = budget_of(thinking.effort or "medium")
+    budget = max(_LEAST_BUDGET, budget)
+    if budget >= plan.max_tokens and is_open:
+        plan.max_tokens = budget + USUAL_MAX_TOKENS
+    if plan.max_tokens <= _LEAST_BUDGET:
+        losses.add("thinking")
+        return
+    if budget >= plan.max_tokens:
+        budget = max(_LEAST_BUDGET, plan.max_tokens // 2)
+    plan.thinking = {"type": "enabled", "budget_tokens": budget}
 
 
 def write_sampling(

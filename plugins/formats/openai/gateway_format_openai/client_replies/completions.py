@@ -62,6 +62,8 @@ def note_lost(part: object, losses: Losses) -> None:
         losses.add("tool_calls")
     elif isinstance(part, Reasoning):
         losses.add("reasoning")
+    elif isinstance(part, Text) and part.citations:
+        losses.add("citations")
     elif not isinstance(part, Text | Refusal):
         losses.add(getattr(part, "kind", None) or f"part:{getattr(part, 'type', 'unknown')}")
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from gateway_core import (
     ChoiceEnded,
+    CitationAdded,
     Conversation,
     Losses,
     PartGrew,
@@ -61,6 +62,8 @@ class CompletionWriter:
                 case ChoiceEnded():
                     end = self._frames.finish(event.choice, b'"text":""', finish_word(event))
                     out.append(end)
+                case CitationAdded():
+                    self._losses.add("citations")
                 case ReplyFailed():
                     self._failed = True
                     out.append(failure_frame(event))

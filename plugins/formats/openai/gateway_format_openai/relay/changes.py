@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Raw
 
 from gateway_core import Call, Losses, Relay, Target, Usage
-from gateway_formats.relay import WholeRelay
+from gateway_formats.relay import HeldRelay
 
 from .._members import encode, is_empty_list, is_list, is_null, is_object, items_of, object_of
 from ..client_requests import read_request
@@ -70,20 +70,17 @@ def begin_relay(call: Call, target: Target, members: Members) -> Relay:
     return ChatRelay(ChatWatch(hides_usage=not wants_usage))
 
 
-class AnswerRelay(WholeRelay):
+class AnswerRelay(HeldRelay):
     """A whole answer. A content that is an object is the text of the answer."""
 
     _has_objects = False
 
-    def __init__(self) -> None:
-        WholeRelay.__init__(self, self._look)
-
-    def _look(self, body: bytes) -> tuple[Usage | None, int]:
+    def look(self, body: bytes) -> tuple[Usage | None, int]:
         usage, length, self._has_objects = look_at_whole(body)
         return usage, length
 
     def close(self) -> bytes:
-        body = WholeRelay.close(self)
+        body = HeldRelay.close(self)
         return _write_objects_as_text(body) if body and self._has_objects else body
 
 

@@ -117,6 +117,7 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
         self.phase = BUSY
         cycle = RequestCycle(repeated.scope, self.transport, self.flow, self.common_headers, self)
         cycle.more_body, cycle.whole = False, body
+        cycle.keep_alive = not self.manager.is_retired
         self.cycles.append(cycle)
         if self._begin_directly is not None:
             cycle.direct = self._begin_directly(repeated.head, body, cycle)
@@ -158,7 +159,9 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
             self.common_headers,
             self,
             expects_continue=self.expects_continue,
-            keep_alive=version != "1.0" and parser.should_keep_alive(),
+            keep_alive=version != "1.0"
+            and parser.should_keep_alive()
+            and not self.manager.is_retired,
             is_head=scope["method"] == "HEAD",
         )
         cycle.takes_chunks = version != "1.0"

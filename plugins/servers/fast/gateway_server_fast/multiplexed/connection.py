@@ -72,7 +72,7 @@ class Http2Connection(asyncio.Protocol):
     def __init__(self, app: App, manager: ConnectionManager) -> None:
         self.app, self.manager, self.limits = app, manager, manager.limits
         self.h2 = create_engine(manager.limits)
-        self.frames = FrameCounter(2 * max_list_size(manager.limits), manager.now)
+        self.frames = FrameCounter(2 * max_list_size(manager.limits), manager.now, self._is_socket)
         self.streams: dict[int, Stream] = {}
         self.transport: asyncio.Transport
         self.server: Address | None = None
@@ -188,13 +188,15 @@ class Http2Connection(asyncio.Protocol):
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
+    def _is_socket(self, number: int) -> bool:
+        stream = self.streams.get(number)
+        return stream is not None and stream.socket is not None
+
     def _on_data(self, event: DataReceived) -> None:
         stream = self.streams.get(event.stream_id)
         data, size = event.data, event.flow_controlled_length
         if size and not data:
             self.frames.spend(1)  # Nothing but padding.
-        elif stream is not None and stream.socket is not None:
-            self.frames.allow_short_piece()  # A pong, or a short message.
         if stream is not None:
             stream.take(data, size, self.manager.now)
         else:
@@ -312,7 +314,8 @@ class Http2Connection(asyncio.Protocol):
     def forget(self, number: int) -> None:
         self.streams.pop(number, None)
         self.mark = self.manager.now
-        if (self.manager.closing or self.is_leaving) and not self.streams:
+        manager = self.manager
+        if (manager.closing or manager.is_retired or self.is_leaving) and not self.streams:
             self.close(ErrorCodes.NO_ERROR)
 
     # Called by the manager.

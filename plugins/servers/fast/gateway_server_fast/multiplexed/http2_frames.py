@@ -5,6 +5,8 @@ so that a client is cut off that lets a head trickle in, or sends pings, setting
 resets and the like without end.
 """
 
+from collections.abc import Callable
+
 from .abuse import BUDGET, MAX_SETTINGS, RESET_COST, AbuseBudget, AbuseError
 
 END_HEADERS, END_STREAM = 0x4, 0x1
@@ -15,7 +17,10 @@ MAX_FRAME = 16 * 1024
 """Bytes of a payload. RFC 9113, section 4.2: no more unless we announce it; h2 keeps a longer
 frame until all of it has come."""
 SHORT = 32
-"""A shorter piece of a body costs what a full one costs. Each end of a body makes up for one."""
+"""A shorter piece of a body costs what a full one costs. Each end of a body makes up for one.
+The messages of a WebSocket may be short."""
+LAST_STREAM = 2**31 - 1
+"""RFC 9113, section 4.1: the bit before a stream's number means nothing."""
 PREFACE = 24
 """Bytes before the first frame: RFC 9113, section 3.4."""
 SETTING = 6
@@ -35,6 +40,7 @@ class FrameCounter:
         "_budget",
         "_head",
         "_is_body",
+        "_is_socket",
         "_left",
         "_max_block",
         "_settings",
@@ -42,9 +48,12 @@ class FrameCounter:
         "_updates",
     )
 
-    def __init__(self, max_block: int, now: float) -> None:
-        """``max_block`` is how many bytes one block of headers may have, still compressed."""
-        self._max_block = max_block
+    def __init__(self, max_block: int, now: float, is_socket: Callable[[int], bool]) -> None:
+        """``max_block`` is how many bytes one block of headers may have, still compressed.
+
+        ``is_socket`` says whether a stream, by its number, is an open WebSocket.
+        """
+        self._max_block, self._is_socket = max_block, is_socket
         self._is_body = False
         """The current frame is part of a body, whose time is measured elsewhere."""
         self._left = PREFACE
@@ -82,10 +91,6 @@ class FrameCounter:
         """Pieces of a response are sent, for each of which the client may update its window."""
         self._updates = min(self._updates + UPDATES_EARNED * frames, BUDGET * UPDATES_EARNED)
 
-    def allow_short_piece(self) -> None:
-        """A piece was short, and no body is longer than its pieces."""
-        self._short_pieces = max(0, self._short_pieces - 1)
-
     def spend(self, cost: int) -> None:
         """Count something that brings no request. Raises AbuseError."""
         self._budget.spend(cost)
@@ -102,10 +107,10 @@ class FrameCounter:
         self._head, self._left = b"", int.from_bytes(head[:3], "big")
         if self._left > MAX_FRAME:
             raise AbuseError("a frame is too long")
-        self._count(head[3], head[4])
+        self._count(head[3], head[4], int.from_bytes(head[5:], "big") & LAST_STREAM)
         return stop
 
-    def _count(self, kind: int, flags: int) -> None:
+    def _count(self, kind: int, flags: int, stream: int) -> None:
         self._is_body = kind == DATA
         if kind in (HEADERS, CONTINUATION):
             # A block without an end is kept whole: CVE-2024-27316 and its kin.
@@ -126,7 +131,7 @@ class FrameCounter:
             self.spend(RESET_COST if kind == RESET else 1)
         elif flags & END_STREAM:
             self._short_pieces = max(0, self._short_pieces - 1)
-        elif self._left < SHORT:
+        elif self._left < SHORT and not self._is_socket(stream):
             self._short_pieces += 1
             if self._short_pieces > BUDGET:
                 raise AbuseError("the pieces of a body are too short")

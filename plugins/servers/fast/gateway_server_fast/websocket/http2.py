@@ -48,6 +48,8 @@ class StreamLink:
         self._stream, self._receive, self._send = stream, receive, send
         self._head: Message | None = None
         self._out = bytearray()
+        self._leaving = 0
+        """Bytes that wait for the client's window."""
         self._has_ended = False
         """Nothing more is written."""
         self.ended = asyncio.Event()
@@ -74,10 +76,11 @@ class StreamLink:
             if self._head is not None:
                 head, self._head = self._head, None
                 await self._send(head)
-            was_full = not self.is_writable
             piece, self._out = bytes(self._out), bytearray()
+            self._leaving = len(piece)
             if piece:
                 await self._send(_body(piece, more=True))
+            was_full, self._leaving = not self.is_writable, 0
             self._has_room.set()
             if was_full:
                 self.session.on_writable()
@@ -87,7 +90,7 @@ class StreamLink:
 
     @property
     def is_writable(self) -> bool:
-        return len(self._out) < HIGH_WATER
+        return len(self._out) + self._leaving < HIGH_WATER
 
     def start(self, status: int, headers: Sequence[Header]) -> None:
         # RFC 9113, section 8.2.2: there are no headers about the connection.

@@ -8,7 +8,8 @@ CONNECTING ──accept──▶ OPEN ──close──▶ CLOSING ──client'
 ```
 
 Messages that the application has not received wait, and above a few of them the client is not
-read. Pings are answered meanwhile, as far as the client takes the answers.
+read. The beginning of the next message counts as well, until the application waits for it. Pings
+are answered meanwhile, as far as the client takes the answers.
 """
 
 import asyncio
@@ -100,6 +101,8 @@ class SocketSession:
         """When the last ping was sent, and how many were not answered."""
         self._waiting_size = 0
         """Characters and bytes of what waits."""
+        self._is_awaited = False
+        """The application has received everything, and waits for the next message."""
 
     async def run(self, app: App) -> None:
         """Run the application, and close in its place if it fails."""
@@ -167,13 +170,16 @@ class SocketSession:
                 self._waiting_size += size_of(each)
                 self._arrived.set()
             if self._is_full:
-                self.link.pause_reading()
-                return
+                break
+        if self._is_full:
+            self.link.pause_reading()
 
     @property
     def _is_full(self) -> bool:
-        has_waiting = len(self._waiting) >= MAX_WAITING or self._waiting_size >= HIGH_WATER
-        return has_waiting or not self.link.is_writable
+        size = self._waiting_size + self._reader.size
+        is_needed = self._is_awaited and not self._waiting
+        has_enough = size >= HIGH_WATER and not is_needed
+        return has_enough or len(self._waiting) >= MAX_WAITING or not self.link.is_writable
 
     def _on_close(self, event: CloseConnection) -> None:
         """The client has closed: first, or in answer to us."""
@@ -221,9 +227,8 @@ class SocketSession:
     # Called by the application.
 
     async def receive(self) -> Message:
-        while not self._waiting and self._disconnected is None:
-            self._arrived.clear()
-            await self._arrived.wait()
+        if not self._waiting and self._disconnected is None:
+            await self._wait()
         if not self._waiting:
             assert self._disconnected is not None
             return self._disconnected
@@ -232,6 +237,18 @@ class SocketSession:
         if was_full and self.state in (State.OPEN, State.CLOSING):
             self._resume()
         return message
+
+    async def _wait(self) -> None:
+        """Wait for a message, or for the end."""
+        was_full, self._is_awaited = self._is_full, True
+        try:
+            if was_full and self.state in (State.OPEN, State.CLOSING):
+                self._resume()
+            while not self._waiting and self._disconnected is None:
+                self._arrived.clear()
+                await self._arrived.wait()
+        finally:
+            self._is_awaited = False
 
     async def send(self, message: Message) -> None:
         kind = message["type"]
@@ -265,6 +282,9 @@ class SocketSession:
                 self._send(BytesMessage(data=message["bytes"]))
             else:
                 self._send(TextMessage(data=text))
+            # Two messages of a sender that goes on at once would be held for a slow client.
+            if not self.link.is_writable:
+                await self.link.drain()
 
     # The end.
 

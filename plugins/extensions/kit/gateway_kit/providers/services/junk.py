@@ -14,6 +14,7 @@ NOT_JSON: Mapping[str, bytes] = {
     "a page": b"<html><head><title>502 Bad Gateway</title></head></html>",
     "bytes that are no text": b"\xff\xfe\x00\x80",
 }
+CRASHED = "The model crashed"
 ODD_JSON: Mapping[str, bytes] = {
     "null": b"null",
     "a number": b"7",
@@ -39,6 +40,11 @@ def junk_cases(call: ServiceCall) -> Iterator[Case]:
             _expect_failure(call, sample.reply[:at], f"the first {at} bytes of an answer")
         for about, body in {**NOT_JSON, "an error": ODD_JSON["an error"]}.items():
             _expect_failure(call, body, about)
+        failure = feed_all(call.answering(), (ODD_JSON["an error"],), JSON).exchange.failure
+        expect(
+            failure is not None and CRASHED in failure.message,
+            f"the words of an error in an answer are lost: {failure and failure.message!r}",
+        )
 
     async def breaks_off(harness: ProviderHarness) -> None:
         exchange = call.answering()

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import unquote, unquote_plus, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from gateway_core import Kind, UpstreamRequest
 from gateway_core.plugins.manifest import auth_type
@@ -17,7 +18,9 @@ from gateway_kit.json_bodies import is_json
 from ..harness import ProviderHarness
 from ..service_samples import JSON
 from .service_call import CLIENT_KEY, COOKIE, ServiceCall
+from .traces import body_of
 
+TEXTS = ("one text 4711", "another text 4712")
 METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
 
 _UNNAMED = (Kind.SEARCH, Kind.FETCH)
@@ -38,6 +41,13 @@ def request_cases(call: ServiceCall) -> Iterator[Case]:
         "of the type that content-type names, and what the client said.",
         lambda call, request: [*head_faults(call, request), *words_faults(call, request)],
     )
+    if call.service.kind == Kind.EMBEDDING:
+        yield case(
+            "every text",
+            "Send each text whole, whether it comes alone or in a list, and name in losses which "
+            "members are left out.",
+            lambda call, request: [*text_faults(call)],
+        )
     yield case(
         "address",
         "Send to the addresses that the ProviderSpec declares, or to the account's own.",
@@ -52,30 +62,21 @@ def request_cases(call: ServiceCall) -> Iterator[Case]:
         "Make each exchange anew from its call: keep nothing of one call for another.",
         lambda call, first: [] if call.request() == first else ["two equal calls differ"],
     )
-    if call.sample.before:
-        yield case(
-            "further requests",
-            "Ask on at declared addresses with the key, or at a public one without it.",
-            lambda call, first: [*step_faults(call)],
-        )
 
 
-def step_faults(call: ServiceCall) -> Iterator[str]:
-    """What is wrong with the requests that follow the first."""
-    for step in call.steps(call.open()):
-        request = step.request
-        yield from head_faults(call, request)
-        if not step.is_public:
-            yield from (*address_faults(call, request), *keys(call, request))
-        elif (secret := call.subject.account.secret) and any(
-            secret in text for text in (*request.headers.values(), unquote(request.url))
-        ):
-            yield f"the key goes to {request.url}"
-
-
-def body_of(request: UpstreamRequest) -> bytes:
-    """The whole body, wherever its parts are."""
-    return request.body if request.parts is None else bytes(request.parts)
+def text_faults(call: ServiceCall) -> Iterator[str]:
+    """What the vendor does not get of one text, of two, and of a member beside them."""
+    for given in (TEXTS[0], list(TEXTS)):
+        members = {"model": "MODEL", "input": given, "dimensions": 4713}
+        body = msgspec.json.encode(members)
+        asked = replace(call, sample=replace(call.sample, request=body, form=()))
+        exchange = asked.open()
+        sent = exchange.request.body
+        for text in TEXTS[:1] if isinstance(given, str) else TEXTS:
+            if text.encode() not in sent and exchange.following is None and exchange.is_single:
+                yield f"{text!r} is not in the request"
+        if b"4713" not in sent and not exchange.losses:
+            yield "dimensions are left out, and losses do not say so"
 
 
 def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
@@ -93,7 +94,7 @@ def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
 
 def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     """Whether the request holds any of the client's content; vendors may encode it differently."""
-    if call.sample.request_type != JSON:
+    if call.sample.request_type != JSON or not call.sample.request:
         return
     client_request = msgspec.json.decode(call.sample.request)
     words = [word for word in _words(client_request) if word != "MODEL"]
@@ -132,7 +133,9 @@ def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     sent = "\n".join(text for each in requests for text in texts_of(each))
     if prefixed in sent:
         yield f"the model is sent as {prefixed}"
-    elif (call.sample.named_as or model) not in sent and call.service.kind not in _UNNAMED:
+    elif call.service.kind in _UNNAMED or call.sample.path:
+        return
+    elif (call.sample.named_as or model) not in sent:
         yield f"neither the URL nor the body names the model {model}"
 
 

@@ -1,5 +1,6 @@
 """Opening a service's exchange as the gateway would, and carrying an answer through it."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -24,6 +25,8 @@ from gateway_providers.services import BytesService, JsonService
 from ..service_samples import JSON, SAMPLES, ServiceSample
 from ..subject import ProviderUnderTest
 
+CREATED = re.compile(rb'"created":\d+')
+"""When an answer was made, which is another second for another exchange."""
 CLIENT_KEY = "sk-client-7733"
 COOKIE = "client-cookie-7733"
 
@@ -35,6 +38,10 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
     service: Service
     model: Model
     sample: ServiceSample
+    is_answered: bool = True
+    """Whether the sample's answers are in the vendor's own words."""
+    is_usual: bool = True
+    """Whether the sample is the usual one of its kind."""
 
     def case(self, name: str, advice: str, run: Run) -> Case:
         where = f"{self.subject.spec.id}: {name_of(self.service)}"
@@ -63,6 +70,7 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
             members=fields or decode_members(body),
             action=self.service.action,
             form=form,
+            path=self.sample.path,
             headers={
                 "content-type": self.sample.request_type,
                 "authorization": f"Bearer {CLIENT_KEY}",
@@ -129,7 +137,7 @@ def feed_all(exchange: ServiceExchange, pieces: Iterable[bytes], media_type: str
 
 
 def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
-    """The services whose kind takes a single request, and whose answers are known.
+    """The services whose kind takes a single request.
 
     Only a sample of its own says what a vendor answers whose words are translated.
     """
@@ -138,8 +146,7 @@ def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
         name = name_of(service)
         if service.is_assumed:
             continue
-        if isinstance(service.adapter, JsonService | BytesService) and name not in subject.samples:
-            continue
+        is_translated = isinstance(service.adapter, JsonService | BytesService)
         sample = samples.get(name)
         if sample is not None:
             models = [each for each in subject.spec.models if each.kind == service.kind]
@@ -148,4 +155,6 @@ def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
                 service=service,
                 model=models[0] if models else Model("maker/model-1", kind=service.kind),
                 sample=sample,
+                is_answered=not is_translated or name in subject.samples,
+                is_usual=name not in subject.samples,
             )

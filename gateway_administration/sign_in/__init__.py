@@ -1,0 +1,1 @@
+"""Signing in to the dashboard: passwords and the second factor."""

@@ -1,0 +1,1 @@
+"""The log of this process, as far as it is kept in memory."""

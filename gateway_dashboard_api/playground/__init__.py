@@ -1,0 +1,1 @@
+"""The playground: inference by whoever has signed in."""

@@ -1,0 +1,1 @@
+"""The catalog of vendors: whom an account can be at, and what it has to hold."""

@@ -1,0 +1,66 @@
+import "@mantine/spotlight/styles.css";
+
+import { useMantineColorScheme } from "@mantine/core";
+import { createSpotlight, Spotlight, type SpotlightActionData } from "@mantine/spotlight";
+import { IconLogout, IconMoon, IconSearch, IconSun } from "@tabler/icons-react";
+import { useNavigate } from "react-router";
+
+import { PAGES } from "~/pages/registry";
+import { useSession } from "~/session/session";
+import { texts } from "~/texts";
+
+const [store, palette] = createSpotlight();
+export const open = palette.open;
+
+/** The command palette: every page, and what can be done from anywhere. */
+export default function Palette() {
+  const navigate = useNavigate();
+  const session = useSession();
+  const { setColorScheme } = useMantineColorScheme();
+  const actions: SpotlightActionData[] = [
+    ...PAGES.map(({ path, label, words, group, icon: Symbol }) => ({
+      id: path,
+      label,
+      keywords: words,
+      description: texts.shell.groups[group],
+      leftSection: <Symbol size={18} stroke={1.5} />,
+      onClick: () => navigate(`/${path}`),
+    })),
+    {
+      id: "light",
+      label: `${texts.shell.scheme}: ${texts.shell.light}`,
+      leftSection: <IconSun size={18} stroke={1.5} />,
+      onClick: () => setColorScheme("light"),
+    },
+    {
+      id: "dark",
+      label: `${texts.shell.scheme}: ${texts.shell.dark}`,
+      leftSection: <IconMoon size={18} stroke={1.5} />,
+      onClick: () => setColorScheme("dark"),
+    },
+  ];
+  if (session.isSignedIn)
+    actions.push({
+      id: "sign-out",
+      label: texts.shell.signOut,
+      leftSection: <IconLogout size={18} stroke={1.5} />,
+      onClick: session.signOut,
+    });
+  return (
+    <Spotlight
+      store={store}
+      actions={actions}
+      // The shell has the shortcuts: they work before this is loaded.
+      shortcut={null}
+      nothingFound={texts.shell.paletteEmpty}
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      searchProps={{
+        leftSection: <IconSearch size={18} stroke={1.5} />,
+        placeholder: texts.shell.palette,
+        "aria-label": texts.shell.palette,
+      }}
+    />
+  );
+}

@@ -1,0 +1,67 @@
+/** What the person may do who is signed in: colours, signing out. */
+import { Menu, useMantineColorScheme } from "@mantine/core";
+import { IconDeviceDesktop, IconLogout, IconMoon, IconSun } from "@tabler/icons-react";
+import { useSyncExternalStore } from "react";
+
+import { query } from "~/api/client";
+import { useSession } from "~/session/session";
+import { texts } from "~/texts";
+import classes from "./Shell.module.css";
+
+let isOpen = false;
+const watchers = new Set<() => void>();
+
+function setOpen(value: boolean): void {
+  isOpen = value;
+  for (const watcher of watchers) watcher();
+}
+
+function subscribe(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+export const open = () => setOpen(true);
+
+/** A menu above the button that lies below it. */
+export default function UserMenu() {
+  const opened = useSyncExternalStore(subscribe, () => isOpen);
+  const session = useSession();
+  const version = query.useQuery("get", "/api/version", {}, { staleTime: Number.POSITIVE_INFINITY });
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const schemes = [
+    ["light", texts.shell.light, IconSun],
+    ["dark", texts.shell.dark, IconMoon],
+    ["auto", texts.shell.system, IconDeviceDesktop],
+  ] as const;
+  return (
+    <Menu position="top-start" width={200} opened={opened} onChange={setOpen}>
+      <Menu.Target>
+        <div className={classes.above} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{texts.shell.scheme}</Menu.Label>
+        {schemes.map(([scheme, label, Symbol]) => (
+          <Menu.Item
+            key={scheme}
+            leftSection={<Symbol size={14} />}
+            rightSection={colorScheme === scheme ? "✓" : null}
+            onClick={() => setColorScheme(scheme)}
+            closeMenuOnClick={false}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        {session.isSignedIn && (
+          <>
+            <Menu.Divider />
+            <Menu.Item leftSection={<IconLogout size={14} />} onClick={session.signOut}>
+              {texts.shell.signOut}
+            </Menu.Item>
+          </>
+        )}
+        {version.data && <Menu.Label>{texts.shell.version(version.data.currentVersion)}</Menu.Label>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,21 @@
+/** English. Another language is a folder beside this one with the same members. */
+export { backup } from "./backup";
+export { chat } from "./chat";
+export { combos } from "./combos";
+export { common } from "./common";
+export { database } from "./database";
+export { files } from "./files";
+export { keys } from "./keys";
+export { media } from "./media";
+export { models } from "./models";
+export { overview } from "./overview";
+export { plugins } from "./plugins";
+export { reference } from "./reference";
+export { playground } from "./playground";
+export { providers } from "./providers";
+export { requests } from "./requests";
+export { session } from "./session";
+export { settings } from "./settings";
+export { shell } from "./shell";
+export { start } from "./start";
+export { usage } from "./usage";

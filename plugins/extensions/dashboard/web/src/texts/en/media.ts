@@ -1,0 +1,15 @@
+export const media = {
+  title: "Media routes",
+  about: "Calls that name no model, or auto, go to these models, in this order.",
+  saved: (label: string) => `The route for ${label.toLowerCase()} is saved`,
+  reset: "Choose by itself",
+  resetDone: (label: string) => `The gateway chooses for ${label.toLowerCase()} again`,
+  chosen: "Chosen by you",
+  automatic: "Chosen by the gateway",
+  none: "No connected provider has a model for this",
+  noneHint: "Add an account of one that has.",
+  toProviders: "See providers",
+  add: "Add a model",
+  used: "Used now, in this order",
+  endpoints: (paths: string) => `Serves ${paths}`,
+} as const;

@@ -1,0 +1,17 @@
+export const reference = {
+  title: "API reference",
+  about: "Every route of this gateway, as its OpenAPI document describes it.",
+  columns: { method: "Method", path: "Path", purpose: "Purpose" },
+  search: "Search routes",
+  all: "All routes",
+  document: "OpenAPI document",
+  total: (routes: string) => `${routes} routes`,
+  none: "No route matches",
+  access: "Who may call",
+  parameters: "Parameters",
+  required: "required",
+  body: "Body",
+  answer: "Answer",
+  example: "Example",
+  curl: "As curl",
+} as const;

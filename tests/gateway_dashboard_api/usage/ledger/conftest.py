@@ -1,0 +1,1 @@
+from migrated_databases import clock, database, migrated  # noqa: F401  # fixtures
