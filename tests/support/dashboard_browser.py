@@ -116,6 +116,11 @@ def ask(here: Served, model: str) -> None:
     httpx2.post(url, json=body, trust_env=False, timeout=30)
 
 
+def last_call(here: Served, vendor: str) -> ReceivedRequest:
+    """The newest call that reached a vendor; its list of models may be read at any time."""
+    return next(each for each in reversed(here.vendors[vendor].received) if each.body)
+
+
 class Person:
     """Whoever sits before a browser, and what went wrong in it."""
 

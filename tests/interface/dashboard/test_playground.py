@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from dashboard_browser import DOT, VARIABLES, Person, acme, answer
+from dashboard_browser import DOT, VARIABLES, Person, acme, answer, last_call
 from fake_vendor import MockResponse, ReceivedRequest
 from playwright.sync_api import Browser, expect
 from served_gateway import Served, serve_gateway
@@ -77,7 +77,7 @@ def test_settings_are_sent_and_shown_as_code(here: Served, someone: Person) -> N
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("log")).to_contain_text("Hello from Acme")
 
-    sent = here.vendors["openai"].received[-1].json()
+    sent = last_call(here, "openai").json()
     assert sent["messages"] == [
         {"role": "system", "content": "Be brief"},
         {"role": "user", "content": "Hi"},
@@ -114,7 +114,7 @@ def test_a_tool_is_called_and_its_result_sent_back(here: Served, someone: Person
     talk.get_by_role("button", name="Send the result").click()
 
     expect(talk).to_contain_text("Hello from Acme")
-    asked, called, result = here.vendors["openai"].received[-1].json()["messages"]
+    asked, called, result = last_call(here, "openai").json()["messages"]
     assert asked == {"role": "user", "content": "Rain in Oslo?"}
     assert called["tool_calls"][0]["function"]["name"] == "weather"
     assert result == {"role": "tool", "tool_call_id": "call-1", "content": "Rain"}
@@ -130,7 +130,7 @@ def test_thinking_is_asked_for_and_shown_folded(here: Served, someone: Person) -
     talk = page.get_by_role("log")
     expect(talk).to_contain_text("Gulls.")
 
-    assert here.vendors["openai"].received[-1].json()["reasoning_effort"] == "low"
+    assert last_call(here, "openai").json()["reasoning_effort"] == "low"
     expect(talk.get_by_text("Gulls or terns?")).to_be_hidden()
     talk.get_by_role("button", name="Thinking").click()
     expect(talk.get_by_text("Gulls or terns?")).to_be_visible()
@@ -152,7 +152,7 @@ def test_a_picture_goes_along_and_another_file_is_refused(here: Served, someone:
     talk = page.get_by_role("log")
     expect(talk).to_contain_text("Hello from Acme")
     expect(talk.get_by_role("img", name="Image")).to_be_visible()
-    content = here.vendors["openai"].received[-1].json()["messages"][0]["content"]
+    content = last_call(here, "openai").json()["messages"][0]["content"]
     assert content[0] == {"type": "text", "text": "Describe it"}
     assert content[1]["image_url"]["url"] == f"data:image/png;base64,{DOT}"
 

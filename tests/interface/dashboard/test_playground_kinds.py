@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from dashboard_browser import DOT, VARIABLES, Person
+from dashboard_browser import DOT, VARIABLES, Person, last_call
 from fake_vendor import MockResponse, ReceivedRequest
 from playwright.sync_api import Browser, Locator, Page, expect
 from served_gateway import Served, keyless_provider, serve_gateway
@@ -112,7 +112,7 @@ def test_vectors_are_compared(here: Served, someone: Person) -> None:
     expect(page.get_by_text("3 numbers")).to_be_visible()
     expect(page.get_by_role("row", name="gull")).to_contain_text("0.600")
     expect(code(page)).to_contain_text('"kittiwake"')
-    assert here.vendors["maker"].received[-1].json()["input"] == ["gull", "kittiwake"]
+    assert last_call(here, "maker").json()["input"] == ["gull", "kittiwake"]
     assert booked(here, "/v1/embeddings")
 
 
@@ -134,7 +134,7 @@ def test_speech_can_be_played(here: Served, someone: Person) -> None:
     run(page)
 
     expect(page.locator("audio")).to_have_attribute("src", re.compile("^blob:"))
-    assert here.vendors["maker"].received[-1].json()["input"] == "Gulls are loud."
+    assert last_call(here, "maker").json()["input"] == "Gulls are loud."
     assert booked(here, "/v1/audio/speech")
 
 
@@ -145,7 +145,7 @@ def test_a_recording_becomes_text(here: Served, someone: Person) -> None:
     run(page)
 
     expect(page.get_by_text("Gulls are loud.")).to_be_visible()
-    assert SOUND in here.vendors["maker"].received[-1].body
+    assert SOUND in last_call(here, "maker").body
     assert booked(here, "/v1/audio/transcriptions")
 
 
@@ -164,5 +164,5 @@ def test_what_a_search_finds_is_a_list_of_links(here: Served, someone: Person) -
     expect(link).to_have_attribute("href", "https://birds.example/gulls")
     expect(found.nth(1).get_by_role("link")).to_have_count(0)
     expect(code(page)).to_contain_text("loud birds")
-    assert here.vendors["maker"].received[-1].json() == {"query": "loud birds"}
+    assert last_call(here, "maker").json() == {"query": "loud birds"}
     assert booked(here, "/v1/search")

@@ -29,6 +29,8 @@ export function ModelSelect({ value, onChange, kind, ...select }: Props) {
       data={data}
       value={value || null}
       onChange={(model) => model && onChange(model)}
+      // What is typed before the first model is known would be replaced by its name.
+      disabled={models.isPending}
       searchable
       limit={SHOWN}
       allowDeselect={false}
