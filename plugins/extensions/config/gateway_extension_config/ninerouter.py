@@ -8,8 +8,6 @@ prices. The two gateways have most words in common; what cannot be carried over 
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
 from gateway_core.storage.stores.secret_members import is_secret
 
 from .documents import Document
@@ -204,6 +202,8 @@ def _prices(world: World, result: Imported, table: Row, nodes: Mapping[str, str]
 
 
 def _settings(world: World, result: Imported, table: Row) -> None:
+    from jsonschema import Draft202012Validator  # slow to import; see plan.py
+
     schema = SECTIONS["settings"].schema(world, new=False) or {}
     whole = {**schema, "components": world.document["components"]}
     for name, value in table.items():

@@ -7,8 +7,6 @@ file does not name stays as it is.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 from msgspec import Struct
 
 from .desired import Wanted, read_wanted
@@ -184,7 +182,9 @@ def _differences(
             yield path, False
         for name, inner in value.items():
             yield from _differences(world, wanted, inner, before.get(name), (*path, name))
-    elif value != current:
+    elif value != current and (
+        wanted.section.completed(world, wanted.name, path, value) != current
+    ):
         yield path, False
 
 
@@ -252,6 +252,10 @@ def _check(world: World, document: Document, change: Change) -> None:
     schema = change.section.schema(world, new=new)
     if schema is None:
         return
+    # Its import takes 1.5 s of a processor where its formats are installed; no other command waits.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
     whole = {**schema, "components": world.document["components"]}
     fault = best_match(Draft202012Validator(whole).iter_errors(body))
     if fault is not None:

@@ -71,6 +71,10 @@ class Section(ABC):
         """Whether the gateway never shows this member, so that it cannot be compared."""
         return False
 
+    def completed(self, world: World, name: Name, path: FieldPath, value: Any) -> Any:
+        """A value with what the gateway adds to it when it is stored."""
+        return value
+
     def owes_secrets(self, stored: Stored, fields: Fields, changed: Sequence[FieldPath]) -> bool:
         """Whether hidden members have to be sent again with these changes."""
         return False

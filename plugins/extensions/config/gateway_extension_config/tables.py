@@ -81,6 +81,14 @@ class PluginSettings(Section):
     def hides(self, world: World, name: Name, path: FieldPath) -> bool:
         return bool(self._declared(world, name)[path[0]]["secret"])
 
+    def completed(self, world: World, name: Name, path: FieldPath, value: Any) -> Any:
+        """With the defaults of what stands in lists, such as the rules of guardrails."""
+        if len(path) > 1 or not isinstance(value, list):
+            return value
+        schema = world.call("GET", f"/api/plugins/{segment(name[0])}/settings/schema")
+        whole = _with_defaults({path[0]: value}, schema, schema["$defs"])
+        return whole[path[0]]
+
     def owes_secrets(self, stored: Stored, fields: Fields, changed: Sequence[FieldPath]) -> bool:
         return any(
             field["secret"] and field["name"] in fields and field["source"] == "default"
@@ -99,6 +107,22 @@ class PluginSettings(Section):
         for field in stored.row["fields"]:
             if field["source"] == "stored" and field["secret"]:
                 yield (field["name"],)
+
+
+def _with_defaults(value: Any, schema: Mapping[str, Any], named: Mapping[str, Any]) -> Any:
+    """A value of a JSON Schema as msgspec writes them, with the defaults of absent members."""
+    if "$ref" in schema:
+        schema = named[schema["$ref"].rpartition("/")[2]]
+    if isinstance(value, list):
+        return [_with_defaults(each, schema.get("items", {}), named) for each in value]
+    if not isinstance(value, dict):
+        return value
+    members = schema.get("properties", {})
+    defaults = {name: each["default"] for name, each in members.items() if "default" in each}
+    given = {
+        name: _with_defaults(each, members.get(name, {}), named) for name, each in value.items()
+    }
+    return {**defaults, **given}
 
 
 class Settings(Section):

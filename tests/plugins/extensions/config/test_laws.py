@@ -214,3 +214,19 @@ def test_the_texts_of_new_keys_go_to_a_file_of_the_owner(
     assert place.stat().st_mode & 0o777 == 0o600
     assert second.code == 1
     assert [each.name for each in config.world().stored("keys")] == [("one",)]
+
+
+def test_what_a_list_leaves_to_defaults_is_no_difference(config: ConfigCommand) -> None:
+    """A rule of guardrails has more members than a person writes."""
+    rules = """
+version: 1
+pluginSettings:
+  extension-guardrails:
+    rules: [{name: keys, kind: secrets, on: requests%s}]
+"""
+    applied = config("apply", file=rules % "")
+    assert applied.code == 0, applied
+    assert config("plan", file=rules % "").code == 0
+    assert config("plan", file=rules % ", timeout: 5").code == 2
+    assert config("apply", file=rules % ", timeout: 5").code == 0
+    assert config("plan", file=rules % "").code == 2  # A list is owned as a whole.
