@@ -23,19 +23,23 @@ from .watches import GuardedObserver, RequestWatches
 
 
 class ObservedTranslation(Translation, kw_only=True):
-    """Shows the observer each exchange that it opens."""
+    """Shows the observer each exchange that another one opens, be it held back for filters."""
 
+    plain: Translation
     watches: RequestWatches
 
+    def conversation(self) -> Conversation:
+        return self.plain.conversation()
+
     def open(self, target: Target, credential: Credential) -> Exchange:
-        exchange = Translation.open(self, target, credential)
+        exchange = self.plain.open(target, credential)
         self.watches.attempt(exchange, target)
         return exchange
 
     def translate(
         self, conversation: Conversation, target: Target, credential: Credential
     ) -> Translated:
-        exchange = Translation.translate(self, conversation, target, credential)
+        exchange = self.plain.translate(conversation, target, credential)
         self.watches.attempt(exchange, target)
         return exchange
 
@@ -50,13 +54,20 @@ class ObservedRun(RequestRun):
         self._watches = self.observation.begin(head)
         self.record.on_failure = self._watches.failed
 
+    @property
+    def translation(self) -> Translation:
+        """Opens what is followed, whoever has put a translation of its own in the place."""
+        return self._translation
+
+    @translation.setter
+    def translation(self, plain: Translation) -> None:
+        self._translation = ObservedTranslation(
+            plain.call, plain.formats, plain.now, plain.ways, plain=plain, watches=self._watches
+        )
+
     def use(self, call: Call) -> None:
         super().use(call)
         self._watches.read(call)
-        plain = self.translation
-        self.translation = ObservedTranslation(
-            plain.call, plain.formats, plain.now, plain.ways, watches=self._watches
-        )
 
     def open_service(self, target: Target, credential: Credential) -> ServiceExchange:
         exchange = super().open_service(target, credential)

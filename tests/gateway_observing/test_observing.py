@@ -8,11 +8,15 @@ from typing import Any
 
 import httpx2
 import pytest
+from answer_filters import SettableFilter, filter_plugin
 from fake_vendor import MockResponse, ReceivedRequest
-from served_gateway import Served, serve_gateway
+from own_stores import own_stores
+from served_gateway import Served, keyless_provider, serve_gateway
 from vendor_answers import STREAMED, WHOLE
 
+from gateway_administration.stores.combos import ComboChange
 from gateway_core import Call, Host, Target, hookimpl
+from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.request_run import RequestRun
 from gateway_observing import observation_of
 
@@ -163,3 +167,43 @@ def test_without_observers_a_request_knows_nothing_of_them(tmp_path: Path) -> No
     with serve_gateway(tmp_path, {"openai": answer}) as here:
         assert here.gateway.core.new_run is RequestRun
         ask(here)
+
+
+async def add_pair(core: Collaborators) -> None:
+    change = ComboChange(name="pair", models=("v-broken/m-0", "v-openai/m-1"))
+    await own_stores(core).combos.create(change)
+    await core.refresh()
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("mode", ["hides", ""], ids=["filtered", "passed"])
+def test_the_attempts_of_a_request_whose_answer_is_filtered_are_followed(
+    tmp_path: Path, stream: bool, mode: str
+) -> None:
+    observer, held = Recording(), SettableFilter()
+    held.mode, held.word = mode, "nothing of it"
+    watcher = SimpleNamespace(register_observation=hookimpl(lambda: [observation_of(observer)]))
+    broken = MockResponse((b"{}",), status=500)
+    with serve_gateway(
+        tmp_path,
+        {"openai": answer, "broken": lambda received: broken},
+        specs=lambda vendors: [
+            keyless_provider("openai", vendors["broken"], id="v-broken"),
+            keyless_provider("openai", vendors["openai"]),
+        ],
+        plugins={"watcher": watcher, "settable": filter_plugin(held)},
+    ) as here:
+        here.do(add_pair(here.gateway.core))
+        response = ask(here, model="pair", stream=stream)
+        sent = [here.vendors[name].received[-1].headers for name in ("broken", "openai")]
+
+    assert response.status_code == 200
+    assert len(held.opened) == 2
+    assert [step for step in observer.steps if not step.startswith("read")] == [
+        "attempt m-0",
+        "failed UpstreamError",
+        "attempt m-1",
+        "answered",
+        "record ok Request",
+    ]
+    assert {each["traceparent"] for each in sent} == {PARENT}

@@ -6,14 +6,19 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from answer_filters import SettableFilter, filter_plugin
 from fake_vendor import MockResponse, ReceivedRequest
 from gateway_extension_telemetry import conventions
 from gateway_extension_telemetry.spans import input_messages
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from otlp_receiver import Receiver, attributes, receiving
-from served_gateway import serve_gateway
+from own_stores import own_stores
+from served_gateway import keyless_provider, serve_gateway
 from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
+
+from gateway_administration.stores.combos import ComboChange
+from gateway_core.pipeline.context import Collaborators
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 SECRET = "what-nobody-may-read"
@@ -45,6 +50,13 @@ def ask(client: httpx2.Client, number: int, text: str = "hi", **more: object) ->
     body = {"model": "v-openai/m-1", "messages": [{"role": "user", "content": text}], **more}
     parent = {"traceparent": f"00-{trace_id(number)}-{PARENT}-01", "tracestate": "a=1"}
     client.post("/v1/chat/completions", json=body, headers=parent)
+
+
+async def add_pair(core: Collaborators) -> None:
+    """A combo whose first vendor fails."""
+    change = ComboChange(name="pair", models=("v-broken/m-0", "v-openai/m-1"))
+    await own_stores(core).combos.create(change)
+    await core.refresh()
 
 
 PLAIN, REPEATED, STREAM, FAILING, UNKNOWN = range(1, 6)
@@ -182,6 +194,40 @@ def test_contents_are_in_the_span_once_that_is_switched_on(tmp_path: Any) -> Non
     assert msgspec.json.decode(content) == [
         {"role": "user", "parts": [{"type": "text", "content": "hello"}]}
     ]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_filters_of_answers_hide_no_attempt(tmp_path: Any, stream: bool) -> None:
+    held = SettableFilter()
+    held.mode, held.word = "hides", "nothing of it"
+    broken = MockResponse((b"{}",), status=500)
+    with receiving() as receiver:
+        with serve_gateway(
+            tmp_path,
+            {"openai": answer, "broken": lambda received: broken},
+            specs=lambda vendors: [
+                keyless_provider("openai", vendors["broken"], id="v-broken"),
+                keyless_provider("openai", vendors["openai"]),
+            ],
+            plugins={"settable": filter_plugin(held)},
+            variables={"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url},
+        ) as here:
+            here.do(add_pair(here.gateway.core))
+            with httpx2.Client(base_url=here.url, timeout=30) as client:
+                ask(client, PLAIN, model="pair", stream=stream)
+            received = here.vendors["openai"].received
+        first, second, request = Trace(receiver, {}).spans(trace_id(PLAIN))
+
+    assert [each.name for each in (first, second, request)] == [
+        *("chat m-0", "chat m-1", "chat pair"),
+    ]
+    assert {each.parent_span_id for each in (first, second)} == {request.span_id}
+    assert attributes(first.attributes)["error.type"] == "500"
+    assert "error.type" not in attributes(second.attributes)
+    assert attributes(second.attributes)["gen_ai.response.time_to_first_chunk"] >= 0
+    assert received[-1].headers["traceparent"][36:52] == second.span_id.hex()
+    points = receiver.metrics["gen_ai.client.operation.duration"].histogram.data_points
+    assert sum(point.count for point in points) == 2
 
 
 def test_contents_that_are_no_text_are_shown_by_their_type() -> None:
