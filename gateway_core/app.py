@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import Any, Self
 
@@ -46,7 +46,7 @@ from .pipeline.filtering import NoFiltering
 from .pipeline.interceptors import Interceptors
 from .pipeline.plugin_host import Hosts
 from .pipeline.request_run import RequestRun
-from .plugins import Loaded, PluginSettings, Problem, manifest, registry
+from .plugins import Loaded, PluginSettings, Problem, registry
 from .plugins.guard import PluginFailed
 from .plugins.lifespans import Lifespan
 from .plugins.registry import Registry
@@ -261,7 +261,6 @@ async def _collaborators(
         new_id=RequestIds(),
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,
-        manifest=cache(lambda: manifest.document(built.providers.values())),
         shares_data=shares_data,
         amend=amend,
         refresh=refresh,

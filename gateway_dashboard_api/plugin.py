@@ -13,6 +13,7 @@ from .usage import retention_runs
 
 GATEWAY_PROTOCOL = 1
 BELOW = ("/api/", "/__web_login/")
+MANIFEST = ("/v1/provider-plugin-manifest",)
 
 
 @hookimpl
@@ -23,7 +24,12 @@ def register_routes(host: Host) -> list[Deferred]:
 
         return routes_of(host.core)
 
-    return [Deferred(BELOW, make)]
+    def make_manifest() -> list[Guarded]:
+        from .vendors import manifest
+
+        return manifest.routes_of(host.core)
+
+    return [Deferred(BELOW, make), Deferred(MANIFEST, make_manifest)]
 
 
 @hookimpl

@@ -26,6 +26,7 @@ from gateway_core.identity.access import RULES, Access, Rule
 from gateway_core.pipeline.context import Collaborators
 from gateway_core.plugins import registry
 from gateway_dashboard_api import routes as dashboard
+from gateway_dashboard_api.vendors import manifest
 from gateway_files import operator_files
 from gateway_files import routes as files
 from gateway_native.routes import routes as native_routes
@@ -327,7 +328,7 @@ def operations() -> tuple[RouteOperation, ...]:
         *(*files.routes(unused), *operator_files.routes(unused)),
         *(*completion_routes.routes(unused), *message_routes.routes(unused)),
         *(*operator_batches.routes(unused), *realtime.routes(unused)),
-        *native_routes(unused, built.providers.values()),
+        *(*native_routes(unused, built.providers.values()), *manifest.routes_of(unused)),
     )
     routes = (*own, *dashboard.routes_of(unused))
     inference = (

@@ -1,6 +1,4 @@
-"""Health, readiness, the manifest, and what is said about paths nobody serves (1, 2.7, 4.11)."""
-
-from typing import Any
+"""Health, readiness, and what is said about paths nobody serves (1, 4.11)."""
 
 from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
@@ -12,8 +10,6 @@ from .operations import Guarded, guarded
 from .readiness import Readiness, ReadinessReport
 from .requests import request_id_of
 from .responses import NO_STORE, flat_error, json_answer
-
-MANIFEST = "/v1/provider-plugin-manifest"
 
 
 class HealthReport(Struct, frozen=True, rename="camel"):
@@ -31,23 +27,14 @@ def routes(core: Collaborators) -> list[Guarded]:
         report = await readiness.report()
         return json_answer(report, 200 if report.ready else 503)
 
-    async def manifest(request: Request) -> Response:
-        headers = {
-            "cache-control": "public, max-age=60",
-            "access-control-allow-origin": "*",
-            "x-content-type-options": "nosniff",
-        }
-        return Response(core.manifest(), headers=headers, media_type="application/json")
-
     readiness = Readiness(core)
-    both, public, purpose = ("GET", "HEAD"), Access.PUBLIC, "show the provider manifest"
+    both, public = ("GET", "HEAD"), Access.PUBLIC
     return [
         guarded("/api/health", health, public, "tell that it listens", both, answer=HealthReport),
         guarded(
             *("/api/ready", ready, public, "tell whether new requests are to be sent here", both),
             answer=ReadinessReport,
         ),
-        guarded(MANIFEST, manifest, public, purpose, both, answer=dict[str, Any]),
     ]
 
 

@@ -89,8 +89,6 @@ class Collaborators(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that an answer which is not streamed may take."""
     max_body: int
     """Largest request body of an inference route, bytes."""
-    manifest: Callable[[], bytes]
-    """The provider manifest, encoded once it is asked for."""
     shares_data: bool = False
     """Other workers use the same data directory."""
     amend: Callable[[Callable[[Registry], Registry]], None]

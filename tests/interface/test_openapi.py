@@ -39,6 +39,7 @@ from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import routes as management
 from gateway_dashboard_api.openapi.document import template
+from gateway_dashboard_api.vendors import manifest
 from gateway_files import operator_files
 from gateway_files import routes as files
 from gateway_native import routes as native
@@ -91,7 +92,7 @@ def operations() -> list[RouteOperation]:
         *(*completion_routes.routes(core), *message_routes.routes(core)),
         *operator_batches.routes(core),
         *realtime.routes(core),
-        *native.routes(core, ()),
+        *(*native.routes(core, ()), *manifest.routes_of(core)),
     )
     return [operation for each in table for operation in each.operations]
 

@@ -33,13 +33,6 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
     "gateway_core.http.models": {
         "anthropic-version": "the header that asks for the messages-style list (4.1 and 9)",
     },
-    "gateway_core.plugins.manifest": {
-        "claude": "the format whose usual header is x-api-key in the manifest (2.7)",
-        "gemini-tts": "a reason why a sidecar cannot serve a provider (2.7)",
-        "gemini-stt": "the same",
-        "gemini": "the same",
-        "Gemini endpoint": "the text of that reason",
-    },
     "gateway_core.routing.model_listing": {
         "claude-": "the prefix of names in the messages-style list (4.1)",
     },

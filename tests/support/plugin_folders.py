@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
+from gateway_administration.plugins import manifest as manifests
 from gateway_core import Call, Credential, Exchange, Kind, Model, ProviderSpec, Target
 from gateway_core.pipeline.json_body import members_of
 from gateway_core.pipeline.translation import Translation
 from gateway_core.plugins import load
-from gateway_core.plugins import manifest as manifests
 from gateway_core.plugins.registry import Registry, build
 
 ROOT = Path(__file__).parent.parent.parent

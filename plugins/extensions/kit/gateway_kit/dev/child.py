@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO
 
+from gateway_administration.plugins.manifest import auth_type
 from gateway_cli.event_loop import run
 from gateway_cli.listening import ServerError, listen
 from gateway_cli.options import look
@@ -21,7 +22,6 @@ from gateway_core.contracts.server import Server, ServerOptions
 from gateway_core.plugins import State
 from gateway_core.plugins.discovery import Found
 from gateway_core.plugins.files import PluginFolder
-from gateway_core.plugins.manifest import auth_type
 from gateway_core.plugins.registry import Registry
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 from gateway_kit.installed_formats import INSTALL_DEFAULT_FORMAT

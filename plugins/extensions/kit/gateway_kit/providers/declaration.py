@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from gateway_core.plugins import manifest
+from gateway_administration.plugins import manifest
 from gateway_core.plugins.registry import Registry
 from gateway_kit.case import Case, CaseFailed, expect
 from gateway_kit.hook_calls import call_hook

@@ -6,12 +6,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from gateway_administration.plugins.manifest import auth_type
 from gateway_administration.stores import admin_stores_on
 from gateway_administration.stores.keys import KeyChange
 from gateway_core import Credential, Exchange, UpstreamRequest
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
-from gateway_core.plugins.manifest import auth_type
 from gateway_core.routing.cooldowns import Cooldown
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 from gateway_core.storage.stores.usage import UsageRow

@@ -22,7 +22,7 @@ def refuse(event, args):
         raise PermissionError(f"{event} while a plugin is imported")
 
 import gateway_core.app, gateway_formats, gateway_providers, gateway_formats.fold
-from gateway_core.plugins import manifest
+from gateway_administration.plugins import manifest
 from gateway_kit.hook_calls import call_hook
 
 def load(name):

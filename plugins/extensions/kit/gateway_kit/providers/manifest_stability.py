@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterator
 
+from gateway_administration.plugins import manifest
 from gateway_core import ProviderSpec
-from gateway_core.plugins import manifest
 from gateway_kit.case import Case, expect
 from gateway_kit.hook_calls import call_hook
 

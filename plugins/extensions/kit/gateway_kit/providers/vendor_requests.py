@@ -6,8 +6,8 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from gateway_administration.plugins.manifest import auth_type
 from gateway_core import UpstreamRequest, VendorSide
-from gateway_core.plugins.manifest import auth_type
 from gateway_kit.case import Case, expect
 from gateway_kit.mock_vendor import MockAnswer, ReceivedRequest
 

@@ -7,8 +7,8 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 import msgspec
 from msgspec.structs import replace
 
+from gateway_administration.plugins.manifest import auth_type
 from gateway_core import Kind, UpstreamRequest
-from gateway_core.plugins.manifest import auth_type
 from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse

@@ -7,8 +7,8 @@ import pytest
 from manifest_specs import FLOW, build_url, spec
 from parametrize_ids import parametrize_id
 
+from gateway_administration.plugins.manifest import document
 from gateway_core import Auth, Kind, Model
-from gateway_core.plugins.manifest import document
 
 
 class Carrier:

@@ -5,7 +5,8 @@ of a login flow, a URL builder and a session pool it says only that they
 are there. Field order is that of the structs below and providers are sorted
 by id, so equal providers always give equal bytes.
 
-The interface fixes two rules by the name of a format, so this module names them.
+The interface fixes two rules by the name of a format, so this module names them. The conformance
+kit reads entries too.
 """
 
 import re
@@ -14,8 +15,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from ..contracts.kinds import Kind
-from ..contracts.provider import ProviderSpec
+from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.provider import ProviderSpec
 
 SCHEMA_VERSION = 1
 GENERATED_FROM = "open-sse/providers/registry"
@@ -98,7 +99,7 @@ class Manifest(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def document(specs: Iterable[ProviderSpec]) -> bytes:
-    """The manifest as JSON; built once and served from memory."""
+    """The manifest as JSON."""
     entries = tuple(entry(spec) for spec in sorted(specs, key=lambda spec: spec.id))
     return _encode(Manifest(providers=entries))
 

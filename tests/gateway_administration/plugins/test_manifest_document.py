@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manifest_specs import FLOW, build_url, spec
 
+from gateway_administration.plugins.manifest import Manifest, document
 from gateway_core import Kind, Model, ProviderSpec
-from gateway_core.plugins.manifest import Manifest, document
 
 
 def test_the_document_names_its_version_and_origin_and_is_sorted_by_id() -> None:
