@@ -20,6 +20,7 @@ from gateway_core.storage.stores import Stores
 
 from .audit_detail import Row, changes_of, name_of
 from .login.state import LoginState
+from .system.compressor import Compressor, compressor_of
 from .usage.ledger.reports import UsageReports
 
 
@@ -50,6 +51,10 @@ class AdminContext:
     @cached_property
     def login(self) -> LoginState:
         return LoginState(self.core, self.own_stores, self._monotonic)
+
+    @property
+    def compressor(self) -> Compressor:
+        return compressor_of(self.core)
 
     @cached_property
     def reports(self) -> UsageReports:

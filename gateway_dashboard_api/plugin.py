@@ -43,5 +43,9 @@ def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
             first_answers.awaited(core),
         ):
             yield
+            if (core.data_dir.path / "headroom").exists():
+                from .system import compressor
+
+                await compressor.leave(core)
 
     return running()
