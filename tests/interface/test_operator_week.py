@@ -1,6 +1,6 @@
 """A week in an operator's life: files, a team, rules, a cache, alerts, an upgrade, PostgreSQL.
 
-In the end the vendor, the ledger and the metrics tell the same sums, and the audit log every change.
+In the end the vendor, the ledger and the metrics tell the same sums, and every change is logged.
 """
 
 import json

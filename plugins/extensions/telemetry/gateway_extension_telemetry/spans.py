@@ -74,7 +74,8 @@ class RequestSpan:
     def end(self, row: Mapping[str, Any]) -> None:
         """The request has its record."""
         error = error_of(row)
-        for attempt in self._attempts:
+        # Where a cache has answered in its place, the vendor of the last one was never asked.
+        for attempt in self._attempts[: row["attempts"]]:
             attempt.end("" if attempt.has_answered and row["status"] == "ok" else error)
         if not self.span.is_recording():
             return
