@@ -15,6 +15,7 @@ from ..pagination import pagination
 from ..requests import read_query
 from .bodies import DetailsQuery
 from .filters import build_filter
+from .up_to_date import up_to_date
 from .views import DetailRow, Details, detail_row
 
 PATH = "/api/usage/request-details"
@@ -26,7 +27,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "GET",
             PATH,
-            show,
+            up_to_date(show),
             "read the request details",
             query=DetailsQuery,
             answer=Details,
@@ -42,6 +43,8 @@ async def show(admin: AdminContext, request: Request) -> Response:
     offset = (parameters.page - 1) * parameters.page_size
     rows = await reports.page(chosen, limit=parameters.page_size, offset=offset)
     if admin.caller(request).is_operator:
+        # Contents wait for some seconds otherwise, and a call that was just seen would have none.
+        await admin.core.request_log.flush()
         details = await join_bodies(admin, rows)
     else:
         details = tuple(detail_row(row, None) for row in rows)

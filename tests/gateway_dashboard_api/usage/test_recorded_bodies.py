@@ -44,6 +44,15 @@ async def test_a_whole_answer_is_kept_on_both_sides(admin: AdminGateway) -> None
     assert row["response"]["body"]["choices"][0]["message"]["content"] == "Hi"
 
 
+async def test_contents_are_there_once_their_call_is_seen(admin: AdminGateway) -> None:
+    """They would wait for more of them, or for some seconds."""
+    await admin.connect()
+    await admin.call("PATCH", "/api/settings", {"enableObservability": True})
+    await admin.chat("acme/large")
+
+    assert (await newest(admin))["request"]["body"]["model"] == "acme/large"
+
+
 async def test_a_stream_is_kept_as_its_text(admin: AdminGateway) -> None:
     admin.vendor.written["/chat/completions"] = MockResponse(
         (STREAM[:40], STREAM[40:]), content_type="text/event-stream"

@@ -1,5 +1,5 @@
 /** Event streams of the management API, shared by all who watch the same address. */
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 
 import type { Shape } from "./client";
 import { watchEvents } from "./events";
@@ -71,8 +71,11 @@ export function useUsage(period: Period, enabled = true): Snapshot<Picture> {
 /** Calls `handle` after each event but the first. */
 export function useOnEvent<T>(snapshot: Snapshot<T>, handle: (value: T) => void): void {
   const { value } = snapshot;
+  const isFirst = useRef(true);
   useEffect(() => {
-    if (value !== null) handle(value);
+    if (value === null) return;
+    if (!isFirst.current) handle(value);
+    isFirst.current = false;
     // The handler may change with each rendering; only an event calls it.
   }, [value]);
 }

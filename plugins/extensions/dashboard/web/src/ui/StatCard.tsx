@@ -24,7 +24,7 @@ interface Props {
 /** One figure with its change and course. */
 export function StatCard({ label, value, hint, change, more = "neutral", comparedWith, points, color }: Props) {
   return (
-    <Card p="sm" className={classes.card}>
+    <Card p="sm" className={classes.card} role="group" aria-label={label}>
       <Text size="xs" c="dimmed" fw={500}>
         {label}
       </Text>

@@ -8,18 +8,22 @@ interface CopyProps {
   value: string;
   /** With a label a button, without one an icon. */
   label?: string;
+  /** What to know before it is used, shown on hover of a button. */
+  hint?: string;
 }
 
-export function CopyButton({ value, label }: CopyProps) {
+export function CopyButton({ value, label, hint }: CopyProps) {
   return (
     <Copying value={value}>
       {({ copied, copy }) => {
         const symbol = copied ? <IconCheck size={14} /> : <IconCopy size={14} />;
         if (label)
           return (
-            <Button variant="default" leftSection={symbol} onClick={copy}>
-              {copied ? texts.common.copied : label}
-            </Button>
+            <Tooltip label={hint} disabled={!hint}>
+              <Button variant="default" leftSection={symbol} onClick={copy}>
+                {copied ? texts.common.copied : label}
+              </Button>
+            </Tooltip>
           );
         return (
           <Tooltip label={copied ? texts.common.copied : texts.common.copy} openDelay={0}>

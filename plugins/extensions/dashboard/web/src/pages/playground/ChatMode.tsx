@@ -1,7 +1,7 @@
 /** Chat with one model or with several side by side. */
 import { ActionIcon, Alert, Anchor, Box, Button, Drawer, Group, NumberInput, Stack, Switch, Text, Textarea, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { IconAdjustments, IconCode, IconEraser, IconMessages, IconPhoto, IconPlayerStop, IconPlus, IconSend, IconX } from "@tabler/icons-react";
+import { IconAdjustments, IconCode, IconEraser, IconMessages, IconPhoto, IconPlayerStop, IconPlus, IconRefresh, IconSend, IconX } from "@tabler/icons-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Link } from "react-router";
 
@@ -30,9 +30,9 @@ interface Props {
 export function ChatMode({ models, onModels }: Props) {
   const [draft] = useState(() => {
     const found = takeDraft();
-    return found && messagesAndTurns(found.turns);
+    return found && { ...messagesAndTurns(found.turns), options: found.options };
   });
-  const [options, setOptions] = useState<Options>({ ...USUAL, system: draft?.system ?? "" });
+  const [options, setOptions] = useState<Options>({ ...USUAL, ...draft?.options, system: draft?.system ?? "" });
   const { chats, ask, send, stop, clear, drop } = useChats(models, draft?.turns ?? []);
   const [settings, { open, close }] = useDisclosure(false);
   const [code, { open: openCode, close: closeCode }] = useDisclosure(false);
@@ -107,6 +107,7 @@ interface ColumnProps {
 function Column({ model, chat, onModel, onRemove, onAnswer }: ColumnProps) {
   const end = useRef<HTMLDivElement>(null);
   const { turns, partial, busy, error, facts } = chat;
+  const asked = turns.slice(0, turns.findLastIndex(({ role }) => role !== "assistant") + 1);
   const calls = busy ? [] : (turns.at(-1)?.parts.filter((part) => part.kind === "call") ?? []);
   useEffect(() => {
     end.current?.scrollIntoView({ block: "nearest" });
@@ -134,6 +135,18 @@ function Column({ model, chat, onModel, onRemove, onAnswer }: ColumnProps) {
           </Alert>
         )}
         {facts && <FactsLine facts={facts} />}
+        {!busy && asked.length > 0 && calls.length === 0 && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-xs"
+            w="fit-content"
+            leftSection={<IconRefresh size={12} />}
+            onClick={() => onAnswer(asked)}
+          >
+            {playground.again}
+          </Button>
+        )}
         {calls.map(
           (call) =>
             call.kind === "call" && (

@@ -1,9 +1,11 @@
 /** A conversation that another page hands to the playground. It stays in this tab. */
 import type { Turn } from "~/chat/conversation";
+import type { Options } from "./messages";
 
 export interface Draft {
   model: string;
   turns: readonly Turn[];
+  options: Partial<Options>;
 }
 
 const NAME = "gateway-draft";

@@ -44,6 +44,25 @@ export function bodyOf(model: string, messages: readonly Message[], options: Opt
   };
 }
 
+type Node = Readonly<Record<string, unknown>>;
+
+/** What a request of any client format sets of what the playground can set. */
+export function optionsOf(body: unknown): Partial<Options> {
+  const members = { ...(body as { generationConfig?: Node }).generationConfig, ...(body as Node) };
+  const number = (...names: string[]): number | "" =>
+    names.map((name) => members[name]).find((value): value is number => typeof value === "number") ?? "";
+  const effort = members.reasoning_effort ?? (members.reasoning as Node | undefined)?.effort;
+  const { tools } = members;
+  const areOurs = Array.isArray(tools) && tools.every((tool: Node) => tool.type === "function" && tool.function);
+  return {
+    temperature: number("temperature"),
+    topP: number("top_p", "topP"),
+    maxTokens: number("max_completion_tokens", "max_tokens", "max_output_tokens", "maxOutputTokens"),
+    reasoning: typeof effort === "string" ? effort : "",
+    tools: areOurs ? JSON.stringify(tools, null, 2) : "",
+  };
+}
+
 /** The declared tools; null for a text that is no JSON list. */
 export function readTools(text: string): unknown[] | null {
   if (!text.trim()) return [];

@@ -11,6 +11,7 @@ import { Turns } from "~/chat/Turns";
 import { count, money, NONE } from "~/format/numbers";
 import { exact } from "~/format/times";
 import { keepDraft } from "~/pages/playground/draft";
+import { optionsOf } from "~/pages/playground/messages";
 import { texts } from "~/texts";
 import { CodeBlock, CopyButton } from "~/ui/copying";
 import { Facts } from "~/ui/Facts";
@@ -74,6 +75,7 @@ function Contents({ call }: { call: HistoryRow }) {
   const kept = detail.data?.details[0] as Kept | undefined;
   const body = kept?.request?.body;
   const isKept = kept?.request != null;
+  const command = isKept ? curlOf(call, kept) : null;
   const isChat = isKept && readRequest(body).length > 0;
   return (
     <Tabs defaultValue="overview">
@@ -85,13 +87,13 @@ function Contents({ call }: { call: HistoryRow }) {
         </Tabs.List>
         {isKept && (
           <Group gap="xs">
-            <CopyButton label={sheet.curl} value={curlOf(call.endpoint, kept)} />
+            {command && <CopyButton label={sheet.curl} hint={sheet.curlHint} value={command} />}
             {isChat && (
               <Button
                 variant="default"
                 leftSection={<IconExternalLink size={14} />}
                 onClick={() => {
-                  keepDraft({ model: call.requestedModel, turns: readRequest(body) });
+                  keepDraft({ model: call.requestedModel, turns: readRequest(body), options: optionsOf(body) });
                   void navigate(`/playground?models=${encodeURIComponent(call.requestedModel)}`);
                 }}
               >
@@ -208,18 +210,13 @@ function Block({ title, hint, children }: { title: string; hint?: string; childr
 
 function Conversation({ kept }: { kept: Kept }) {
   const turns = [...readRequest(kept.request?.body), ...readAnswer(kept.response?.body)];
-  const isCut = [kept.request?.body, kept.response?.body].some(isTruncated);
-  if (turns.length === 0) return <Bodies kept={kept} />;
+  const isCut = kept.request?._truncated || kept.response?._truncated;
   return (
     <Stack>
       {isCut && <Alert variant="light">{sheet.cut}</Alert>}
-      <Turns turns={turns} />
+      {turns.length > 0 ? <Turns turns={turns} /> : <Bodies kept={kept} />}
     </Stack>
   );
-}
-
-function isTruncated(body: unknown): boolean {
-  return typeof body === "object" && body !== null && "_truncated" in body;
 }
 
 const PARTS = ["request", "providerRequest", "providerResponse", "response"] as const;

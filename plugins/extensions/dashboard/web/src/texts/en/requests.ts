@@ -77,6 +77,7 @@ export const requests = {
     perSecond: (rate: string) => `${rate} tokens/s`,
     id: "Request id",
     curl: "Copy as curl",
+    curlHint: "The command takes your key from the variable GATEWAY_KEY.",
     playground: "Open in playground",
     notKept: "The contents of requests are not kept",
     notKeptHint: "While keeping is switched on in the settings, new requests show their conversation here.",
