@@ -18,6 +18,8 @@ from .whole_response import WholeResponse, whole_response
 
 USUAL_WAIT = 5.0
 """Seconds to wait after a vendor's 429 that does not say how long."""
+GROUP_LIMIT = "group_limit_exceeded"
+"""The code of a limit that the key has in common with others."""
 SHORT_WAIT = 60.0
 """A limit of the key that ends within so many seconds is waited for."""
 REFUSED = (401, 402, 403)
@@ -100,6 +102,7 @@ def wait_of(answer: WholeResponse) -> float | None:
     if record.attempts:
         return (wait or USUAL_WAIT) if status in (429, OVERLOADED) else None
     is_key_limit = record.key is not None and record.key.has_limits and not record.is_counted
+    is_key_limit = is_key_limit or record.error_code == GROUP_LIMIT
     if wait is None or status in REFUSED or (is_key_limit and wait > SHORT_WAIT):
         return None
     return wait

@@ -24,9 +24,11 @@ async def _filtering(host: Host) -> AsyncIterator[None]:
     core, installed = host.core, host.core.interceptors.active
     sources, shelves = connect_plugins(core)
     filters = Filters(core, sources) if core.snapshot.registry.answer_filters or sources else None
+    before = core.plugin_settings.on_change
 
     def settle() -> None:
         """Take those off the path that have nothing to do, until the settings change again."""
+        before()
         core.interceptors.active = tuple(
             each
             for each in installed

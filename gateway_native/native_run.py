@@ -182,7 +182,9 @@ class NativeRun(RequestRun):
 
     def _permit_delegation(self) -> None:
         """Refuse a key with a limit what nobody can count. Raises Forbidden."""
-        if self.record.key is None or not self.record.key.has_limits:
+        key, in_common = self.record.key, self.core.state.group_limits
+        is_in_group = key is not None and in_common is not None and in_common.covers(key)
+        if key is None or not (key.has_limits or is_in_group):
             return
         if self.operation.direct:
             raise Forbidden(NO_SESSIONS)

@@ -238,6 +238,9 @@ class Relay:
         """Check the key again, which may have been changed or used up. Raises GatewayError."""
         self._key = identify(self._core, self._client).key
         permit(self._core, self._key, self._target, self._parties.way.requested)
+        in_common = self._core.state.group_limits
+        if self._key is not None and in_common is not None:
+            await in_common.check(self._key, is_open=True)
         if self._key is not None and self._key.has_limits:
             await self._core.limits.admit(self._key)
 

@@ -79,6 +79,9 @@ class Relays:
             return []
         permit(self._core, key, way.target, way.requested)
         accounts = accounts_for(self._core, key, way.target, client.headers)
+        in_common = self._core.state.group_limits
+        if key is not None and in_common is not None:
+            await in_common.check(key, is_open=True)
         if key is not None and key.has_limits:
             # Only a look: each response of the session is admitted, and counted, by itself.
             await self._core.limits.admit(key)

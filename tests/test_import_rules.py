@@ -46,6 +46,7 @@ ALLOWED = {
     },
     "gateway_native": {"gateway_native", "gateway_providers", "gateway_formats", "gateway_core"},
     "gateway_filters": {"gateway_filters", "gateway_administration", "gateway_core"},
+    "gateway_groups": {"gateway_groups", "gateway_files", "gateway_core"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
     "plugins/servers": {"gateway_core"},
@@ -69,6 +70,7 @@ WHOLE_KERNEL = (
     "gateway_native",
     "gateway_observing",
     "gateway_filters",
+    "gateway_groups",
 )
 """Packages that may import any module of the kernel."""
 LAYERS = (

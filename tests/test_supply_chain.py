@@ -113,6 +113,7 @@ def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> 
             "batches": "gateway_batches.plugin",
             "native": "gateway_native.plugin",
             "filters": "gateway_filters.plugin",
+            "groups": "gateway_groups.plugin",
         },
         "model_gateway_engines": {
             "postgres": "gateway_postgres.engine:open_postgres",

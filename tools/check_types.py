@@ -20,6 +20,7 @@ PACKAGES = [
     "gateway_native",
     "gateway_observing",
     "gateway_filters",
+    "gateway_groups",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

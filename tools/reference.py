@@ -29,6 +29,7 @@ from gateway_dashboard_api import routes as dashboard
 from gateway_dashboard_api.vendors import manifest
 from gateway_files import operator_files
 from gateway_files import routes as files
+from gateway_groups.routes import routes as group_routes
 from gateway_native.routes import routes as native_routes
 from gateway_realtime import routes as realtime
 from gateway_services import images
@@ -328,6 +329,7 @@ def operations() -> tuple[RouteOperation, ...]:
         *(*files.routes(unused), *operator_files.routes(unused)),
         *(*completion_routes.routes(unused), *message_routes.routes(unused)),
         *(*operator_batches.routes(unused), *realtime.routes(unused)),
+        *group_routes(unused),
         *(*native_routes(unused, built.providers.values()), *manifest.routes_of(unused)),
     )
     routes = (*own, *dashboard.routes_of(unused))

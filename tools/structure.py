@@ -32,6 +32,7 @@ PACKAGES = (
     "gateway_native",
     "gateway_observing",
     "gateway_filters",
+    "gateway_groups",
     *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
 )
 REPLACED_WORDS = re.compile(

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from datetime import tzinfo
+from operator import attrgetter as get
 from typing import Literal
 
 from msgspec import Struct
@@ -38,6 +39,9 @@ MICRO = 1_000_000
 
 ReadSpent = Callable[[str, str], Awaitable[KeySpent]]
 Span = Literal["today", "month"]
+TOKENS, INPUT, OUTPUT = get("tokens"), get("input_tokens"), get("output_tokens")
+REQUESTS, COST = get("requests"), get("cost")
+"""What is summed of ``Spending``."""
 
 
 class Window(Struct, frozen=True):
@@ -51,50 +55,17 @@ class Window(Struct, frozen=True):
     is_money: bool = False
 
 
-def _tokens(spent: Spending) -> int:
-    return spent.tokens
-
-
-def _input(spent: Spending) -> int:
-    return spent.input_tokens
-
-
-def _output(spent: Spending) -> int:
-    return spent.output_tokens
-
-
 WINDOWS = (
-    Window("dailyLimitTokens", lambda p: p.daily_tokens, "today", "daily tokens", _tokens),
-    Window("dailyInputTokenLimit", lambda p: p.daily_input, "today", "daily input tokens", _input),
+    Window("dailyLimitTokens", get("daily_tokens"), "today", "daily tokens", TOKENS),
+    Window("dailyInputTokenLimit", get("daily_input"), "today", "daily input tokens", INPUT),
+    Window("dailyOutputTokenLimit", get("daily_output"), "today", "daily output tokens", OUTPUT),
+    Window("monthlyTokenLimit", get("monthly_tokens"), "month", "monthly tokens", TOKENS),
+    Window("monthlyInputTokenLimit", get("monthly_input"), "month", "monthly input tokens", INPUT),
     Window(
-        "dailyOutputTokenLimit", lambda p: p.daily_output, "today", "daily output tokens", _output
+        "monthlyOutputTokenLimit", get("monthly_output"), "month", "monthly output tokens", OUTPUT
     ),
-    Window("monthlyTokenLimit", lambda p: p.monthly_tokens, "month", "monthly tokens", _tokens),
-    Window(
-        "monthlyInputTokenLimit", lambda p: p.monthly_input, "month", "monthly input tokens", _input
-    ),
-    Window(
-        "monthlyOutputTokenLimit",
-        lambda p: p.monthly_output,
-        "month",
-        "monthly output tokens",
-        _output,
-    ),
-    Window(
-        "monthlyRequestLimit",
-        lambda p: p.monthly_requests,
-        "month",
-        "monthly requests",
-        lambda spent: spent.requests,
-    ),
-    Window(
-        "monthlyBudget",
-        lambda p: p.monthly_budget,
-        "month",
-        "monthly budget",
-        lambda spent: spent.cost,
-        is_money=True,
-    ),
+    Window("monthlyRequestLimit", get("monthly_requests"), "month", "monthly requests", REQUESTS),
+    Window("monthlyBudget", get("monthly_budget"), "month", "monthly budget", COST, is_money=True),
 )
 DAILY_TOTAL = WINDOWS[0]
 

@@ -31,6 +31,7 @@ from .interceptors import Interceptors
 
 if TYPE_CHECKING:
     from .filtering import Filtering
+    from .group_limits import GroupLimits
     from .request_head import RequestHead
     from .request_run import RequestRun
 
@@ -48,6 +49,8 @@ class RuntimeState(msgspec.Struct, kw_only=True):
     """The time of running requests is up: one that is cancelled says so to its client."""
     filtering: "Filtering | None" = None
     """Shows answers to the filters that plugins brought; ``None`` without any."""
+    group_limits: "GroupLimits | None" = None
+    """Knows the limits that keys have in common; ``None`` without any."""
 
 
 class Collaborators(msgspec.Struct, frozen=True, kw_only=True):

@@ -204,6 +204,8 @@ async def _answer(run: RequestRun) -> Attempt:
     if run.checkpoints is not None:
         await run.checkpoints.before_plan()
     plan = run.plan()
+    if core.state.group_limits is not None:
+        await core.state.group_limits.admit(run, plan)
     if record.key is not None and record.key.has_limits and not record.is_counted:
         await core.limits.admit(record.key)
         record.is_counted = True

@@ -128,6 +128,8 @@ async def dry_run(
         step = "limits"
         if key.has_limits:
             await core.limits.check(key)
+        if core.state.group_limits is not None:
+            await core.state.group_limits.check(key)
         step = "accounts"
         _check_accounts(core, permitted, constraints)
     except GatewayError as error:

@@ -42,6 +42,7 @@ from gateway_dashboard_api.openapi.document import template
 from gateway_dashboard_api.vendors import manifest
 from gateway_files import operator_files
 from gateway_files import routes as files
+from gateway_groups import routes as groups
 from gateway_native import routes as native
 from gateway_realtime import routes as realtime
 
@@ -92,6 +93,7 @@ def operations() -> list[RouteOperation]:
         *(*completion_routes.routes(core), *message_routes.routes(core)),
         *operator_batches.routes(core),
         *realtime.routes(core),
+        *groups.routes(core),
         *(*native.routes(core, ()), *manifest.routes_of(core)),
     )
     return [operation for each in table for operation in each.operations]

@@ -28,6 +28,7 @@ from gateway_core.pipeline.context import Collaborators
 from gateway_dashboard_api import plugin
 from gateway_files import plugin as files
 from gateway_filters import plugin as filters
+from gateway_groups import plugin as groups
 from gateway_native import plugin as native
 from gateway_realtime import plugin as realtime
 
@@ -215,7 +216,7 @@ async def opened(
             stack.push_async_callback(each.aclose)
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
         plugins |= {"files": files, "batches": batches, "realtime": realtime}
-        plugins |= {"native": native, "filters": filters}
+        plugins |= {"native": native, "filters": filters, "groups": groups}
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
         gateway = await stack.enter_async_context(

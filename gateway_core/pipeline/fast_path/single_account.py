@@ -51,8 +51,10 @@ def single_account(run: RequestRun) -> tuple[Member, Account] | None:
 
 def _find(run: RequestRun) -> tuple[Member, Account] | None:
     """Everything that can stand in the way, but for a cooldown. Raises as planning does."""
-    key, snapshot = run.record.key, run.snapshot
+    key, snapshot, in_common = run.record.key, run.snapshot, run.core.state.group_limits
     plan = run.plan()
+    if in_common is not None and key is not None and in_common.covers(key):
+        return None
     if plan.is_route or plan.is_final or plan.timeout is not None:
         return None
     if plan.combo is not None or len(plan.members) > 1 or (key is not None and key.connections):
