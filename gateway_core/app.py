@@ -275,8 +275,7 @@ async def _registry(
     environment: Environment, stores: Stores, loaded: Loaded, settings: PluginSettings
 ) -> Registry:
     """What the plugins bring, with the accounts that variables describe."""
-    limit, trusted = environment.plugin_timeout_ms / 1000, frozenset(environment.trust_plugins)
-    built = registry.build(loaded, settings, trusted=trusted, limit=limit)
+    built = registry.build(loaded, settings, trusted=frozenset(environment.trust_plugins))
     check_supported(environment.variables, variables_read(built.providers.values()))
     await adopt(stores.connections, built.providers.values(), environment)
     return built
@@ -356,7 +355,7 @@ async def _extensions(
     problems: list[Problem] = []
     routes = list(_routes(loaded, core, hosts, problems))
     hook, installed = loaded.manager.hook.lifespan, core.snapshot.registry
-    contexts = plugins.replies(hook, problems, partial(_given, core, hosts))
+    contexts = plugins.replies(hook, problems, partial(_given, core, hosts), guard=loaded.guard)
     if installed.shared_state is not None:
         connecting = installed.shared_state.connect(core.cooldowns.adopt)
         contexts.insert(0, (installed.shared_state_plugin, connecting))
@@ -364,7 +363,7 @@ async def _extensions(
         plugin = installed.observation_plugin
         contexts.append((plugin, installed.observation.running(hosts.of(plugin))))
     for plugin, context in contexts:
-        lifespan = Lifespan(plugin, context)
+        lifespan = Lifespan(plugin, context, loaded.guard)
         stack.push_async_callback(lifespan.leave)
         try:
             await lifespan.enter()
@@ -402,8 +401,8 @@ def _routes(
 ) -> Iterator[tuple[str, Guarded | Deferred]]:
     """The plugins' routes. One that does not say who may use it is left out, and told."""
     hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)
-    arguments, limit = partial(_given, core, hosts), core.environment.plugin_timeout_ms / 1000
-    for name, route in plugins.answers(hook, problems, arguments, limit=limit):
+    arguments = partial(_given, core, hosts)
+    for name, route in plugins.answers(hook, problems, arguments, guard=loaded.guard):
         is_trusted = name in trusted
         try:
             is_sound = (is_trusted and isinstance(route, Deferred)) or _is_sound(route)

@@ -329,10 +329,11 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
         int,
         variable(
             "GATEWAY_PLUGIN_TIMEOUT_MS",
-            "How long a plugin may take to load, and for each of its hooks.",
+            "How long a plugin may take to load, and for each of its hooks, until some hang: any "
+            "number of them hold up a start for about twice as long.",
             SOME_MS,
         ),
-    ] = 10_000
+    ] = 4_000
     variables: Mapping[str, str] = {}
     """Every variable of the process that is not blank, as it stands."""
 

@@ -1,6 +1,6 @@
 """Asking the plugins that are loaded: every implementation of a hook, each behind a guard."""
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from .records import Problem, report_failure
 from .setting_fields import masked, secret_texts
 
 HOOK_LIMIT = 5.0
-"""Seconds one implementation of a hook may take."""
+"""Seconds one implementation of a hook may take, where no guard of a start is at hand."""
 MOST_ANSWERS = 10_000
 """How many answers one implementation may give; a plugin must not fill the memory."""
 
@@ -28,15 +28,15 @@ def answers(
     problems: list[Problem],
     arguments: Arguments = NO_ARGUMENTS,
     *,
-    limit: float = HOOK_LIMIT,
+    guard: LoadGuard | None = None,
 ) -> list[tuple[str, Any]]:
     """Every member of what each implementation returns, with the plugin's name.
 
     For the hooks that return an iterable. An implementation that raises, tries
-    to leave, takes longer than ``limit`` seconds or returns no iterable gives
-    nothing but a fatal problem. ``arguments`` are the hook's.
+    to leave, takes longer than the ``guard`` has patience or returns no iterable
+    gives nothing but a fatal problem. ``arguments`` are the hook's.
     """
-    by_plugin = _ask(caller, problems, arguments, limit, many=True)
+    by_plugin = replies(caller, problems, arguments, guard=guard, many=True)
     return [(plugin, member) for plugin, members in by_plugin for member in members]
 
 
@@ -45,37 +45,27 @@ def replies(
     problems: list[Problem],
     arguments: Arguments = NO_ARGUMENTS,
     *,
-    limit: float = HOOK_LIMIT,
+    guard: LoadGuard | None = None,
     in_turn: bool = False,
+    many: bool = False,
 ) -> list[tuple[str, Any]]:
     """What each implementation returns, as it is; guarded like :func:`answers`.
 
     ``in_turn`` is for a hook whose order counts for what it does, and not only for its replies.
+    ``many`` has a reply iterated.
     """
-    return list(_ask(caller, problems, arguments, limit, many=False, in_turn=in_turn))
-
-
-def _ask(
-    caller: pluggy.HookCaller,
-    problems: list[Problem],
-    arguments: Arguments,
-    limit: float,
-    *,
-    many: bool,
-    in_turn: bool = False,
-) -> Iterator[tuple[str, Any]]:
-    calls, given = [], []
+    calls, given, sound = [], [], []
     for impl in caller.get_hookimpls():
         own = arguments(impl.plugin_name) if callable(arguments) else arguments
         members = {"settings": None, **own}
         values = [members[name] for name in impl.argnames]
         calls.append(partial(_call, impl.function, values, many))
         given.append((impl.plugin_name, members["settings"]))
-    with LoadGuard(limit) as guard:
-        outcomes = guard.run_all(calls, in_turn=in_turn)
+    with guard or LoadGuard(HOOK_LIMIT) as guarded:
+        outcomes = guarded.run_all(calls, in_turn=in_turn)
     for (plugin, settings), reply in zip(given, outcomes, strict=True):
         if not isinstance(reply, PluginFailed):
-            yield plugin, reply
+            sound.append((plugin, reply))
             continue
         # The text of a failure may hold secrets of the plugin's settings.
         if isinstance(settings, Struct):
@@ -83,6 +73,7 @@ def _ask(
             reply.reason = masked(reply.reason, secrets)
             reply.trace = masked(reply.trace, secrets)
         report_failure(problems, plugin, f"{caller.name} failed", reply)
+    return sound
 
 
 def _call(function: Callable[..., object], arguments: Iterable[object], many: bool) -> Any:

@@ -2,8 +2,10 @@
 
 The code runs on one helper thread that serves call after call. A call that
 stands still is left alone with its thread, and the next ones get a new one:
-many that hang take hardly longer than one. Since such threads are daemons, none
-of them keeps the process from ending.
+many that hang take hardly longer than one. One guard serves a whole start, and
+its patience shrinks with each stage in which some hang, so that all stages take
+hardly longer than one. Since such threads are daemons, none of them keeps the
+process from ending.
 """
 
 import importlib
@@ -25,6 +27,11 @@ T = TypeVar("T")
 LONGEST_REASON = 500
 LOOK = 0.02
 """Seconds between two looks at whether a call stands still."""
+SHARE = 0.25
+"""How much of the patience is left after a stage in which some hung."""
+LEAST = 0.25
+"""Seconds from which on the patience stays, since sound plugins need some too. With a limit of 4
+the sixteen stages of a start wait for 8.5 at most."""
 _WAY_IN = ("<frozen ", *(f"{dirname(str(each.__file__))}{sep}" for each in (importlib, pluggy)))
 _WAY_IN += (f"{dirname(__file__)}{sep}",)
 """How the files begin that lead from here into a plugin."""
@@ -46,10 +53,11 @@ class PluginFailed(Exception):
 
 
 class LoadGuard:
-    """Gives plugin code a limit in seconds. Used from one thread, as a context manager."""
+    """Gives plugin code a limit in seconds. Used from one thread, as a context manager, again
+    and again."""
 
     def __init__(self, limit: float) -> None:
-        self._limit = limit
+        self.limit = self.patience = limit
         self._worker: _Worker | None = None
 
     def __enter__(self) -> "LoadGuard":
@@ -63,6 +71,11 @@ class LoadGuard:
     ) -> None:
         if self._worker is not None:
             self._worker.dismiss()
+            self._worker = None
+
+    def lose_patience(self) -> None:
+        """Some took all of it."""
+        self.patience = max(self.patience * SHARE, min(self.patience, LEAST))
 
     def run(self, work: Callable[[], T]) -> T:
         """Do the work and give its result. Raises PluginFailed, and nothing else of the work's."""
@@ -80,24 +93,28 @@ class LoadGuard:
         done meanwhile, so that limits run side by side, unless they are to be done ``in_turn``.
         A limit begins with the work, and again whenever another comes back.
         """
+        if in_turn:
+            return [outcome for work in works for outcome in self.run_all((work,))]
         batch = _Batch[T](works)
-        workers = [self._begin(batch)]
+        workers, has_waited = [self._begin(batch)], False
         while len(batch.outcomes) < len(works):
-            batch.is_over.wait(min(LOOK, self._limit))
+            batch.is_over.wait(min(LOOK, self.patience))
             batch.is_over.clear()
             for worker in workers[:]:
                 if self._is_given_up(worker, batch):
+                    has_waited = True
                     workers.remove(worker)
                     worker.leave()
                     _interrupt(worker)
-            is_stuck = not workers or (not in_turn and workers[-1].stands_still())
-            if is_stuck and batch.has_more():
+            if (not workers or workers[-1].stands_still()) and batch.has_more():
                 for worker in workers[-1:]:
                     worker.leave()
                 self._worker = None
                 workers.append(self._begin(batch))
         if self._worker not in workers:
             self._worker = None
+        if has_waited:
+            self.lose_patience()
         return [batch.outcomes[number] for number in range(len(works))]
 
     def _begin(self, batch: "_Batch[T]") -> "_Worker":
@@ -109,9 +126,9 @@ class LoadGuard:
     def _is_given_up(self, worker: "_Worker", batch: "_Batch[T]") -> bool:
         """Whether the time of what it does is up, and it has not come back at the last moment."""
         at = worker.at
-        if at is None or time.monotonic() < max(at[1], batch.latest) + self._limit:
+        if at is None or time.monotonic() < max(at[1], batch.latest) + self.patience:
             return False
-        failure = PluginFailed(f"did not finish within {self._limit:g} s")
+        failure = PluginFailed(f"did not finish within {self.patience:g} s")
         return batch.outcomes.setdefault(at[0], failure) is failure
 
 

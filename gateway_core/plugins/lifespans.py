@@ -9,8 +9,7 @@ import asyncio
 import logging
 from contextlib import AbstractAsyncContextManager
 
-from .asking import HOOK_LIMIT
-from .guard import PluginFailed
+from .guard import LoadGuard, PluginFailed
 
 CUT = 1.0
 """Seconds that a cancelled lifespan may still take."""
@@ -19,12 +18,12 @@ log = logging.getLogger(__name__)
 
 
 class Lifespan:
-    """One plugin's, from its beginning to its end. ``limit`` is in seconds, for either."""
+    """One plugin's, from its beginning to its end, within the patience and limit of ``guard``."""
 
-    def __init__(self, plugin: str, context: object, limit: float = HOOK_LIMIT) -> None:
+    def __init__(self, plugin: str, context: object, guard: LoadGuard) -> None:
         self._plugin = plugin
         self._context = context
-        self._limit = limit
+        self._guard = guard
         self._entered = asyncio.Event()
         self._leaving = asyncio.Event()
         self._failure: BaseException | None = None
@@ -41,18 +40,19 @@ class Lifespan:
             kind = type(context).__name__
             raise PluginFailed(f"it returned {kind} where an async context manager is expected")
         self._task = asyncio.create_task(self._live(context))
-        entered = asyncio.create_task(self._entered.wait())
+        entered, patience = asyncio.create_task(self._entered.wait()), self._guard.patience
         try:
             await asyncio.wait(
-                (self._task, entered), timeout=self._limit, return_when=asyncio.FIRST_COMPLETED
+                (self._task, entered), timeout=patience, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             entered.cancel()
         if self._entered.is_set():
             return
         if not self._task.done():
+            self._guard.lose_patience()
             await self._cut(self._task)
-            raise PluginFailed(f"did not begin within {self._limit:g} s")
+            raise PluginFailed(f"did not begin within {patience:g} s")
         raise PluginFailed(described(self._failure))
 
     async def leave(self) -> None:
@@ -61,9 +61,10 @@ class Lifespan:
         if task is None or task.done():
             return
         self._leaving.set()
-        await asyncio.wait((task,), timeout=self._limit)
+        limit = self._guard.limit
+        await asyncio.wait((task,), timeout=limit)
         if not task.done():
-            log.warning("plugin %s: its lifespan did not end in %g s", self._plugin, self._limit)
+            log.warning("plugin %s: its lifespan did not end in %g s", self._plugin, limit)
             await self._cut(task)
 
     async def _live(self, context: AbstractAsyncContextManager[object]) -> None:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import partial
 from types import FunctionType, MethodType, ModuleType
+from typing import Any
 
 import pluggy
 
@@ -35,7 +36,7 @@ from .records import Loaded, Plugin, Problem, State, report, report_failure
 
 UNTIL_MENDED = "Nothing of it is run until that is mended."
 IMPORT_LIMIT = 10.0
-"""Seconds one plugin may take to be imported."""
+"""Seconds one plugin may take to be imported, and for each of its hooks."""
 
 
 def load(
@@ -53,7 +54,7 @@ def load(
     ``extra`` holds modules or other objects by name; they win over others of
     the same name. ``entry_points=False`` leaves alone what is installed and
     what stands in ``folder``, the plugins of the data directory. ``limit`` is
-    for each import, in seconds; ``clock`` counts seconds.
+    for each import and hook, in seconds, until some hang; ``clock`` counts seconds.
     """
     manager, problems = _Manager(), list[Problem]()
     candidates = sources.find(
@@ -98,7 +99,7 @@ def load(
         imported = list(_import_all(wanted.values(), manager, guard, problems, clock))
     for place, record in zip(wanted, imported, strict=True):
         plugins[place] = record
-    return Loaded(manager, tuple(plugins), tuple(problems))
+    return Loaded(manager, tuple(plugins), tuple(problems), guard)
 
 
 _HOOKS = (FunctionType, MethodType, staticmethod, classmethod)
@@ -122,27 +123,17 @@ class _Manager(pluggy.PluginManager):
         return options
 
 
-def _record(
-    discovered: Found,
-    state: State,
-    *,
-    error: str | None = None,
-    seconds: float = 0.0,
-    protocol: int = protocols.UNSAID,
-    hooks: tuple[str, ...] = (),
-) -> Plugin:
+def _record(discovered: Found, state: State, **more: Any) -> Plugin:
+    """``more`` is what is known of it besides."""
     return Plugin(
         name=discovered.name,
         distribution=discovered.distribution,
         version=discovered.version,
         module=discovered.module,
         state=state,
-        error=error,
-        seconds=seconds,
         origin=discovered.origin,
         path=None if discovered.path is None else str(discovered.path),
-        protocol=protocol,
-        hooks=hooks,
+        **more,
     )
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from . import protocol as protocols
 from .discovery import Origin
-from .guard import PluginFailed
+from .guard import LoadGuard, PluginFailed
 
 log = logging.getLogger(__name__)
 
@@ -61,11 +61,13 @@ class Problem(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """One load: the hooks to call, and what became of every plugin that was found."""
+    """One load: the hooks to call, what became of every plugin that was found, and what guards
+    its code until the gateway stands."""
 
     manager: pluggy.PluginManager
     plugins: tuple[Plugin, ...]
     problems: tuple[Problem, ...]
+    guard: LoadGuard
 
 
 def report(problems: list[Problem], problem: Problem) -> None:

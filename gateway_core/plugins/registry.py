@@ -24,7 +24,6 @@ from ..contracts.server import ServerSpec
 from ..contracts.shared_state import SharedState
 from ..contracts.wire import WireFormat
 from . import (
-    HOOK_LIMIT,
     Loaded,
     Plugin,
     PluginSettings,
@@ -104,12 +103,14 @@ class Registry(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
+_FIELDS = frozenset(Registry.__struct_fields__)
+
+
 def build(
     loaded: Loaded,
     settings: PluginSettings | None = None,
     *,
     trusted: frozenset[str] = frozenset(),
-    limit: float = HOOK_LIMIT,
 ) -> Registry:
     """Ask every plugin once and keep the answers that are sound.
 
@@ -117,11 +118,10 @@ def build(
     answers counts and its other hooks are taken out of ``loaded.manager``.
     ``settings`` are those of the plugins; without them the defaults count.
     ``trusted`` names plugins that may stand in for those of the gateway.
-    ``limit`` is for each hook of each plugin, in seconds.
     """
-    settings = settings or settings_of(loaded, limit=limit)
+    settings = settings or settings_of(loaded)
     draft = _Draft(Registry(problems=(*loaded.problems, *settings.problems)))
-    replies = _ask(loaded.manager, draft.problems, settings, limit)
+    replies = _ask(loaded, draft.problems, settings)
     first = frozenset(plugin.name for plugin in loaded.plugins if has_precedence(plugin)) | trusted
     draft.add_formats(_in_order(replies["register_formats"], first))
     draft.add_providers(_in_order(replies["register_providers"], first), first)
@@ -129,7 +129,10 @@ def build(
     draft.add_interceptors(replies["register_interceptors"])
     filters = replies["register_answer_filters"]
     draft.answer_filters = tuple(draft.by_order("answer filter", AnswerFilter, filters))
-    draft.add_observation(replies["register_observation"], first)
+    # Observation makes the runs of requests, which hold everything of the gateway.
+    draft.observation, draft.observation_plugin = draft.only(
+        Observation, "observation", replies["register_observation"], among=first
+    )
     draft.add_servers(_in_order(replies["register_servers"], first))
     states = _in_order(replies["register_shared_state"], first)
     draft.shared_state, draft.shared_state_plugin = draft.only(SharedState, "shared state", states)
@@ -167,16 +170,13 @@ def _in_order(replies: Iterable[tuple[str, Any]], first: frozenset[str]) -> list
 
 
 def _ask(
-    manager: pluggy.PluginManager,
-    problems: list[Problem],
-    settings: PluginSettings,
-    limit: float,
+    loaded: Loaded, problems: list[Problem], settings: PluginSettings
 ) -> dict[str, list[tuple[str, Any]]]:
-    by_hook = {}
+    by_hook, manager = {}, loaded.manager
     _take_out_failed(manager, problems)
     for name in EARLY_HOOKS:
         hook = getattr(manager.hook, name)
-        by_hook[name] = answers(hook, problems, settings.given, limit=limit)
+        by_hook[name] = answers(hook, problems, settings.given, guard=loaded.guard)
         _take_out_failed(manager, problems)
     failed = _failed(problems)
     return {
@@ -314,19 +314,6 @@ class _Draft:
         self.interceptors = tuple(interceptor for _, interceptor in sound)
         self.interceptor_plugins = tuple(plugin for plugin, _ in sound)
 
-    def add_observation(
-        self, answers: Iterable[tuple[str, Observation]], first: frozenset[str]
-    ) -> None:
-        for plugin, observation in answers:
-            # It makes the runs of requests, which hold everything of the gateway.
-            if plugin not in first:
-                self._refuse(plugin, "observation is refused: the plugin is not trusted")
-            elif self.observation is not None:
-                self._refuse(plugin, "observation is refused: another plugin already brings it")
-            else:
-                self.credited.add(plugin)
-                self.observation, self.observation_plugin = observation, plugin
-
     def add_servers(self, answers: Iterable[tuple[str, ServerSpec]]) -> None:
         for plugin, server in answers:
             if not self._is_sound(plugin, "server", partial(server_faults, server)):
@@ -340,10 +327,20 @@ class _Draft:
             self.servers[server.name] = server
             self.server_plugins[server.name] = plugin
 
-    def only(self, protocol: type[T], label: str, answers: Iterable[tuple[str, T]]) -> Only[T]:
-        """The first sound answer and its plugin, where a gateway uses one."""
+    def only(
+        self,
+        protocol: type[T],
+        label: str,
+        answers: Iterable[tuple[str, T]],
+        *,
+        among: frozenset[str] | None = None,
+    ) -> Only[T]:
+        """The first sound answer and its plugin, where a gateway uses one of those ``among``."""
         kept: Only[T] = None, ""
         for plugin, value in answers:
+            if among is not None and plugin not in among:
+                self._refuse(plugin, f"{label} is refused: the plugin is not trusted")
+                continue
             if not self._is_sound(plugin, label, partial(contract_faults, protocol, value)):
                 continue
             if kept[0] is not None:
@@ -354,25 +351,10 @@ class _Draft:
         return kept
 
     def freeze(self, plugins: Iterable[Plugin]) -> Registry:
-        return Registry(
-            formats=MappingProxyType(self.formats),
-            providers=MappingProxyType(self.providers),
-            names=MappingProxyType(self.names),
-            interceptors=self.interceptors,
-            interceptor_plugins=self.interceptor_plugins,
-            answer_filters=self.answer_filters,
-            observation=self.observation,
-            observation_plugin=self.observation_plugin,
-            servers=MappingProxyType(self.servers),
-            server_plugins=MappingProxyType(self.server_plugins),
-            shared_state=self.shared_state,
-            shared_state_plugin=self.shared_state_plugin,
-            file_contents=self.file_contents,
-            format_plugins=MappingProxyType(self.format_plugins),
-            provider_plugins=MappingProxyType(self.provider_plugins),
-            plugins=tuple(plugins),
-            problems=tuple(self.problems),
-        )
+        kept = {name: each for name, each in vars(self).items() if name in _FIELDS}
+        tables = {name: MappingProxyType(each) for name, each in kept.items() if type(each) is dict}
+        final = {"plugins": tuple(plugins), "problems": tuple(self.problems)}
+        return Registry(**{**kept, **tables, **final})
 
     def by_order(
         self, label: str, contract: Any, answers: Iterable[tuple[str, Ordered]]

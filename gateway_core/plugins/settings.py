@@ -43,13 +43,15 @@ class PluginSettings:
         problems: Iterable[Problem] = (),
         *,
         at_start: frozenset[str] = frozenset(),
-        limit: float = HOOK_LIMIT,
+        guard: LoadGuard | None = None,
     ) -> None:
         """``at_start`` names the plugins that some hook gives settings to when the gateway starts.
 
-        What is wrong joins ``problems``. ``limit`` is for a plugin's own checks, in seconds.
+        What is wrong joins ``problems``. ``guard`` is for the plugins' own checks at the start,
+        and its limit for later ones.
         """
-        self._limit = limit
+        guard = guard or LoadGuard(HOOK_LIMIT)
+        self._limit = guard.limit
         self.on_change: Callable[[], None] = lambda: None
         """Called once stored settings may have changed."""
         self._declared = {each.plugin: each for each in declared}
@@ -58,7 +60,7 @@ class PluginSettings:
         owners = owners_of(self._declared.values())
         self._variables = {n: text for n, text in variables.items() if len(owners.get(n, ())) == 1}
         self._stored = stored
-        self._in_force = {name: self._settled(each) for name, each in self._declared.items()}
+        self._in_force = self._settled(self._declared, guard)
         self._begun = {name: each.value for name, each in self._in_force.items()}
         self.problems = list(problems)
         """Found when the gateway started."""
@@ -73,11 +75,12 @@ class PluginSettings:
     def take(self, stored: Mapping[str, PluginDocument]) -> None:
         """Follow what is stored. Plugins whose documents are the same keep their very value."""
         before, self._stored = self._stored, stored
-        for name, each in self._declared.items():
-            if stored.get(name, NOTHING) != before.get(name, NOTHING):
-                self._in_force[name] = self._settled(each)
-                for fault in self._in_force[name].faults:
-                    log.warning("plugin %s: %s", name, fault)
+        changed = [n for n in self._declared if stored.get(n, NOTHING) != before.get(n, NOTHING)]
+        settled = self._settled(changed, LoadGuard(self._limit))
+        self._in_force.update(settled)
+        for name, each in settled.items():
+            for fault in each.faults:
+                log.warning("plugin %s: %s", name, fault)
         self.on_change()
 
     def current(self, plugin: str) -> Struct | None:
@@ -142,19 +145,27 @@ class PluginSettings:
         except PluginFailed as failure:
             return f"the plugin's check of it {failure.reason}"
 
-    def _settled(self, declared: Declared) -> InForce:
-        """What counts of a plugin's settings; the defaults where its own checks come to no end."""
-        layers = self._layers(declared.plugin, self._stored.get(declared.plugin, NOTHING))
-        try:
-            with LoadGuard(self._limit) as guard:
-                return guard.run(partial(settle, declared, layers))
-        except PluginFailed as failure:
-            message = f"its check of its settings {failure.reason}, so the defaults count"
-            return InForce(value=declared.struct(), faults=(message,))
+    def _settled(self, names: Iterable[str], guard: LoadGuard) -> dict[str, InForce]:
+        """What counts of plugins' settings; the defaults where their own checks come to no end."""
+        checked = [self._declared[name] for name in names]
+        works = [
+            partial(settle, each, self._layers(each.plugin, self._stored.get(each.plugin, NOTHING)))
+            for each in checked
+        ]
+        with guard:
+            outcomes = zip(checked, guard.run_all(works), strict=True)
+        return {each.plugin: _in_force(each, outcome) for each, outcome in outcomes}
 
     def _layers(self, plugin: str, stored: PluginDocument) -> Layers:
         program = self._program.get(plugin, {})
         return Layers(stored=stored, program=program, variables=self._variables)
+
+
+def _in_force(declared: Declared, outcome: InForce | PluginFailed) -> InForce:
+    if not isinstance(outcome, PluginFailed):
+        return outcome
+    message = f"its check of its settings {outcome.reason}, so the defaults count"
+    return InForce(value=declared.struct(), faults=(message,))
 
 
 def settings_of(
@@ -162,25 +173,24 @@ def settings_of(
     variables: Mapping[str, str] = MappingProxyType({}),
     program: Mapping[str, Document] = MappingProxyType({}),
     stored: Mapping[str, PluginDocument] = MappingProxyType({}),
-    *,
-    limit: float = HOOK_LIMIT,
 ) -> PluginSettings:
     """Ask every plugin what settings it has, before any other hook.
 
     A declaration that fails or is not sound is a fatal problem of its plugin.
-    ``limit`` is for each plugin, in seconds.
     """
     problems: list[Problem] = []
     known: list[Declared] = []
-    hook = loaded.manager.hook.register_settings
-    with LoadGuard(limit) as guard:
-        for plugin, struct in replies(hook, problems, limit=limit):
-            try:
-                known.append(guard.run(partial(declared, plugin, struct)))
-            except PluginFailed as failure:
-                reason = failure.reason.removeprefix(f"{Unsound.__name__}: ")
-                message = f"its settings are refused: {reason}"
-                report(problems, Problem(plugin, message, fatal=True))
+    hook, guard = loaded.manager.hook.register_settings, loaded.guard
+    structs = replies(hook, problems, guard=guard)
+    with guard:
+        outcomes = guard.run_all([partial(declared, plugin, struct) for plugin, struct in structs])
+    for (plugin, _), outcome in zip(structs, outcomes, strict=True):
+        if isinstance(outcome, PluginFailed):
+            reason = outcome.reason.removeprefix(f"{Unsound.__name__}: ")
+            message = f"its settings are refused: {reason}"
+            report(problems, Problem(plugin, message, fatal=True))
+        else:
+            known.append(outcome)
     at_start = {each.plugin for each in known} & {
         impl.plugin_name
         for name, caller in vars(loaded.manager.hook).items()
@@ -189,5 +199,5 @@ def settings_of(
         if "settings" in impl.argnames
     }
     return PluginSettings(
-        known, variables, program, stored, problems, at_start=frozenset(at_start), limit=limit
+        known, variables, program, stored, problems, at_start=frozenset(at_start), guard=guard
     )

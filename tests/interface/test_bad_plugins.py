@@ -20,14 +20,18 @@ KINDS = {
     "formats": f"{HEAD}\n\n@hookimpl\ndef register_formats():\n    {WAITS}\n",
     "interceptors": f"{HEAD}\n\n@hookimpl\ndef register_interceptors():\n    {WAITS}\n",
     "filters": f"{HEAD}\n\n@hookimpl\ndef register_answer_filters():\n    {WAITS}\n",
+    "settings": f"{HEAD}\n\n@hookimpl\ndef register_settings():\n    {WAITS}\n",
+    "lifespans": f"{HEAD}\n\n@hookimpl\ndef lifespan():\n    {WAITS}\n",
 }
 """What hangs, as source."""
 COUNTS = {
-    "import": 10,
-    "providers": 6,
-    "formats": 5,
+    "import": 7,
+    "providers": 5,
+    "formats": 4,
     "interceptors": 4,
-    "filters": 4,
+    "filters": 3,
+    "settings": 3,
+    "lifespans": 3,
 }
 
 

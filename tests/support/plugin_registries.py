@@ -55,7 +55,7 @@ def _giving(answer: object) -> Callable[[], object]:
 
 
 def registry_of(plugins: dict[str, ModuleType], *, limit: float = 5) -> Registry:
-    return build(load(extra=plugins, entry_points=False), limit=limit)
+    return build(load(extra=plugins, entry_points=False, limit=limit))
 
 
 def build_registry(*specs: Any) -> Registry:

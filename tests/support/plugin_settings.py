@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from gateway_core import hookimpl
-from gateway_core.plugins import Loaded, PluginSettings, load, settings_of
+from gateway_core.plugins import IMPORT_LIMIT, Loaded, PluginSettings, load, settings_of
 from gateway_core.storage.stores.plugin_document import PluginDocument
 
 
@@ -34,9 +34,9 @@ def plugin(struct: object = Acme, **hooks: Any) -> ModuleType:
     return module
 
 
-def loaded(**plugins: ModuleType) -> Loaded:
+def loaded(*, limit: float = IMPORT_LIMIT, **plugins: ModuleType) -> Loaded:
     extra = {name.replace("_", "-"): module for name, module in plugins.items()}
-    return load(extra=extra, entry_points=False)
+    return load(extra=extra, entry_points=False, limit=limit)
 
 
 def settings(

@@ -24,7 +24,7 @@ def test_an_empty_environment_gives_every_default() -> None:
     assert environment.max_body_mb == 50
     assert (environment.connect_timeout_ms, environment.first_byte_timeout_ms) == (60_000, 200_000)
     assert (environment.idle_timeout_ms, environment.whole_timeout_ms) == (360_000, 600_000)
-    assert (environment.keepalive_ms, environment.plugin_timeout_ms) == (10_000, 10_000)
+    assert (environment.keepalive_ms, environment.plugin_timeout_ms) == (10_000, 4_000)
 
 
 def test_values_are_read_by_type() -> None:

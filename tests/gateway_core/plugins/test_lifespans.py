@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_core.plugins.guard import PluginFailed
+from gateway_core.plugins.guard import LoadGuard, PluginFailed
 from gateway_core.plugins.lifespans import Lifespan
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +52,7 @@ async def test_it_is_entered_and_left() -> None:
     async def note(word: str) -> None:
         seen.append(word)
 
-    lifespan = Lifespan("a", life(lambda: note("begun"), lambda: note("ended")))
+    lifespan = Lifespan("a", life(lambda: note("begun"), lambda: note("ended")), LoadGuard(5))
     await lifespan.enter()
     assert seen == ["begun"]
 
@@ -73,12 +73,12 @@ async def test_it_is_entered_and_left() -> None:
 )
 async def test_one_that_does_not_begin_says_why(context: Any, reason: str) -> None:
     with pytest.raises(PluginFailed, match=f"^{reason}$"):
-        await Lifespan("a", context, SOON).enter()
+        await Lifespan("a", context, LoadGuard(SOON)).enter()
 
 
 @pytest.mark.parametrize("end", [break_down, leave_the_process, hang, cling])
 async def test_leaving_always_comes_to_an_end(end: Any) -> None:
-    lifespan = Lifespan("a", life(end=end), SOON)
+    lifespan = Lifespan("a", life(end=end), LoadGuard(SOON))
     await lifespan.enter()
 
     await lifespan.leave()
@@ -95,7 +95,7 @@ async def test_a_background_job_that_dies_takes_nobody_along(
             group.create_task(break_down())
             yield
 
-    lifespan = Lifespan("a", running())
+    lifespan = Lifespan("a", running(), LoadGuard(5))
     await lifespan.enter()
     while lifespan.is_running:
         await asyncio.sleep(0)

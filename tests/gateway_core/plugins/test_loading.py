@@ -9,6 +9,7 @@ import pluggy
 
 from gateway_core import ProviderSpec, hookimpl
 from gateway_core.plugins import Problem, State, answers, load, replies
+from gateway_core.plugins.guard import LoadGuard
 
 
 def plugin(**hooks: Callable[..., object]) -> ModuleType:
@@ -164,7 +165,7 @@ def test_a_hook_that_hangs_does_not_hold_up_the_next_one() -> None:
     )
     problems: list[Problem] = []
 
-    reported = answers(manager.hook.register_providers, problems, limit=0.05)
+    reported = answers(manager.hook.register_providers, problems, guard=LoadGuard(0.05))
     release.set()
 
     assert [name for name, _ in reported] == ["works"]

@@ -57,9 +57,9 @@ def test_a_plugin_whose_declaration_cannot_be_used_is_switched_off(
 ) -> None:
     received: list[str] = []
     bad = plugin(struct, register_providers=lambda: received.append("bad"))
-    both = loaded(bad=bad, good=plugin())
+    both = loaded(limit=0.5, bad=bad, good=plugin())
 
-    found = settings_of(both, limit=0.5)
+    found = settings_of(both)
     registry = build(both, found)
 
     assert found.current("good") == Acme()

@@ -34,7 +34,7 @@ class Nested(Struct, frozen=True, kw_only=True):
 
 def nested(size: int, limit: float = 5.0) -> PluginSettings:
     documents = {"acme": PluginDocument(members={"inner": {"size": size}, "other": 7})}
-    return settings_of(loaded(acme=plugin(Nested)), stored=documents, limit=limit)
+    return settings_of(loaded(limit=limit, acme=plugin(Nested)), stored=documents)
 
 
 @pytest.mark.parametrize(("size", "name"), [(2, "KeyError"), (3, "SystemExit")])
