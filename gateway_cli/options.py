@@ -105,4 +105,4 @@ def add_plugin_commands(cli: click.Group) -> None:
         return {"cli": cli, **installation.settings.given(plugin)}
 
     hook = installation.loaded.manager.hook.register_commands
-    plugins.replies(hook, problems, arguments, guard=installation.loaded.guard, in_turn=True)
+    plugins.replies(hook, problems, arguments, in_turn=True)

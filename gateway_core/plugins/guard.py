@@ -98,7 +98,10 @@ class LoadGuard:
         batch = _Batch[T](works)
         workers, has_waited = [self._begin(batch)], False
         while len(batch.outcomes) < len(works):
+            before = time.monotonic()
             batch.is_over.wait(min(LOOK, self.patience))
+            # A machine that is busy keeps the work waiting as it does this thread.
+            batch.now += min(time.monotonic() - before, 2 * LOOK)
             batch.is_over.clear()
             for worker in workers[:]:
                 if self._is_given_up(worker, batch):
@@ -126,7 +129,7 @@ class LoadGuard:
     def _is_given_up(self, worker: "_Worker", batch: "_Batch[T]") -> bool:
         """Whether the time of what it does is up, and it has not come back at the last moment."""
         at = worker.at
-        if at is None or time.monotonic() < max(at[1], batch.latest) + self.patience:
+        if at is None or batch.now < max(at[1], batch.latest) + self.patience:
             return False
         failure = PluginFailed(f"did not finish within {self.patience:g} s")
         return batch.outcomes.setdefault(at[0], failure) is failure
@@ -137,8 +140,8 @@ class _Batch(Generic[T]):
 
     def __init__(self, works: Sequence[Callable[[], T]]) -> None:
         self.outcomes: dict[int, T | PluginFailed] = {}
-        self.latest = 0.0
-        """When one came back last, by the monotonic clock."""
+        self.now = self.latest = 0.0
+        """Seconds since it was begun, and those after which one came back last."""
         self.is_over = threading.Event()
         """A thread finds nothing more to do."""
         self._works = works
@@ -151,14 +154,14 @@ class _Batch(Generic[T]):
     def do(self, worker: "_Worker") -> None:
         while not worker.is_left and (number := next(self._left, None)) is not None:
             self._taken += 1
-            worker.at = number, time.monotonic()
+            worker.at = number, self.now
             outcome: T | PluginFailed
             try:
                 outcome = self._works[number]()
             except BaseException as error:  # SystemExit too: it is not our code
                 outcome = _describe(error)
             self.outcomes.setdefault(number, outcome)
-            worker.at, self.latest = None, time.monotonic()
+            worker.at, self.latest = None, self.now
         self.is_over.set()
 
 
