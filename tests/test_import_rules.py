@@ -16,6 +16,8 @@ KIT = "plugins/extensions/kit"
 """The one extension that may use all of the gateway: it runs one in process."""
 CONFIG = "plugins/extensions/config"
 """The extension that is a part of the command line, and calls a gateway as it does."""
+MCP = "plugins/extensions/mcp"
+"""The extension with management routes and a surface for clients, which writes to the ledger."""
 ALLOWED = {
     "gateway_core": {"gateway_core"},
     "gateway_administration": {"gateway_administration", "gateway_core"},
@@ -52,6 +54,7 @@ ALLOWED = {
     "plugins/servers": {"gateway_core"},
     "plugins/extensions": {"gateway_observing", "gateway_filters", "gateway_core"},
     CONFIG: {"gateway_cli", "gateway_core"},
+    MCP: {"gateway_dashboard_api", "gateway_core"},
     KIT: {
         "gateway_cli",
         "gateway_administration",
@@ -193,7 +196,7 @@ def rooms(module: Module) -> Iterator[str]:
 
 
 def door(module: Module) -> Iterator[str]:
-    if module.place in {*WHOLE_KERNEL, KIT, CONFIG}:
+    if module.place in {*WHOLE_KERNEL, KIT, CONFIG, MCP}:
         return
     for origin, name, _ in imports(module):
         is_exported = origin == "gateway_core" and name in gateway_core.__all__
@@ -241,7 +244,9 @@ def network(module: Module) -> Iterator[str]:
     doors = ("gateway_core.upstream.transport", "gateway_kit.mock_vendor")
     # The vendor's own client is the door to its store, and the library's to a mail server.
     own_doors = ("gateway_extension_object_store.bucket", "gateway_extension_alerts.mail")
-    if not module.is_in(*doors, *own_doors):
+    # It makes the library's client, and carries its requests by the gateway's own network.
+    carriers = ("gateway_extension_mcp.outbound",)
+    if not module.is_in(*doors, *own_doors, *carriers):
         is_server = module.place == "plugins/servers"
         owns_listener = is_server or module.is_in("gateway_cli", "gateway_core.contracts.server")
         # It frames messages, and opens nothing.

@@ -1,0 +1,24 @@
+"""The conformance kit's cases for extensions."""
+
+from pathlib import Path
+
+import gateway_extension_mcp
+from gateway_kit.extensions.suite import ExtensionSuite
+
+NAME = "gateway_extension_mcp"
+PUBLIC = (gateway_extension_mcp.PATH, "/api/mcp-gateway/sse", "/api/mcp-gateway/message")
+IMPORTS = f"{NAME}: imports what stays"
+"""For plugins of other authors: this one is released with the kernel whose modules it imports, and
+``tests/test_import_rules.py`` says which."""
+
+
+def test_every_case_passes_but_the_one_about_imports(tmp_path: Path) -> None:
+    suite = ExtensionSuite(NAME, public=PUBLIC, trusted=True)
+    try:
+        results = {case.name: suite.run(case, tmp_path) for case in suite.cases()}
+    finally:
+        suite.close()
+
+    assert sum(": routes: " in name for name in results) == 5
+    assert any(": life: " in name for name in results)
+    assert {name for name, failure in results.items() if failure is not None} == {IMPORTS}
