@@ -21,6 +21,8 @@ PURPOSE = "mcp"
 MOST = 100
 MOST_TEXTS = 100
 LONGEST = 4096
+SHORTEST_SECRET = 6
+"""Characters; what is shorter would be found in every other word."""
 Kind = Literal["http", "sse", "npx", "python", "docker", "command"]
 TransportName = Literal["http", "sse", "stdio"]
 PROGRAMS: Mapping[str, str] = {"npx": "npx", "python": "python3", "docker": "docker"}
@@ -54,12 +56,13 @@ class Instance(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts that no answer may repeat."""
+        """Texts that no answer may repeat, the longest first."""
         named = (*self.headers.items(), *self.env.items())
         values = [v for n, v in named if is_secret(n) or n.lower() in ("authorization", "api-key")]
         words = (value.rpartition(" ")[2] for value in values)
         query = (value for _, value in parse_qsl(urlsplit(self.url).query))
-        return (*values, *words, *query)
+        found = {each for each in (*values, *words, *query) if len(each) >= SHORTEST_SECRET}
+        return tuple(sorted(found, key=len, reverse=True))
 
 
 class InstanceBody(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -9,15 +9,13 @@ call ── link ── open? ── task that holds the session ── program 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from gateway_core.contracts.errors import GatewayError, Unavailable
 from gateway_core.pipeline.context import Collaborators
-from gateway_core.upstream.redaction import masked, redact
+from gateway_core.upstream.redaction import MASK, redact
 
 from .instances import Instance
 from .settings import Settings
@@ -95,8 +93,8 @@ class Link:
         """A tool's result. Raises ServerFailed, ToolRefused, Unavailable."""
         result = await self._ask(lambda session: session.call(name, arguments))
         # Servers repeat in their errors what they were sent.
-        shown = masked(msgspec.json.encode(result), self.instance.secrets)
-        return msgspec.json.decode(shown, type=dict[str, Any])
+        hidden: dict[str, Any] = without(result, self.instance.secrets)
+        return hidden
 
     async def _ask(self, ask: Callable[["Session"], Any]) -> Any:
         from .sessions import Refused
@@ -226,6 +224,17 @@ def leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def without(value: Any, secrets: Sequence[str]) -> Any:
+    """A document with a mask in the place of each secret in its texts."""
+    if isinstance(value, str):
+        for secret in secrets:
+            value = value.replace(secret, MASK)
+        return value
+    if isinstance(value, dict):
+        return {name: without(each, secrets) for name, each in value.items()}
+    return [without(each, secrets) for each in value] if isinstance(value, list) else value
 
 
 class Links:

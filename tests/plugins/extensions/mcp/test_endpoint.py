@@ -103,6 +103,17 @@ async def test_a_server_gets_its_own_headers_and_none_of_the_clients(
     assert TOKEN not in json.dumps(shown)
 
 
+async def test_a_secret_that_looks_like_a_number_breaks_no_answer(
+    here: McpGateway, address: str
+) -> None:
+    await here.add("one", address, headers={"X-Api-Key": "1000001"})
+
+    added = await here.ask("tools/call", name="one__add", arguments={"a": 1000000, "b": 1})
+
+    assert added["structuredContent"] == {"result": 1000001}
+    assert added["content"][0]["text"] == "***"
+
+
 async def test_who_is_let_in(here: McpGateway, address: str) -> None:
     await here.add("one", address)
     key = await here.key(one=["add"])

@@ -7,7 +7,7 @@ from mcp_gateway import McpGateway
 from mcp_servers import Hostile, Seen, served, tool_server
 
 pytestmark = pytest.mark.anyio
-LIMITS = {"startSeconds": 2, "callSeconds": 2, "maxAnswerMegabytes": 1}
+LIMITS = {"startSeconds": 5, "callSeconds": 5, "maxAnswerMegabytes": 1}
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ async def test_a_bad_server_fails_in_time_and_leaves_the_others_alone(
 
     assert "good__add" in tools
     assert not {name for name in tools if name.startswith("bad")}
-    assert took < 30
+    assert took < 60
     assert called["code"] == -32000
     assert "canary" not in called["message"]
     assert (await here.row("bad"))["status"] == "failed"
