@@ -13,6 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
+RELEASED = threading.Event()
 TOKEN = "canary-token-of-the-server"
 
 
@@ -45,6 +46,13 @@ def tool_server() -> MCPServer:
         """Answers late."""
         await asyncio.sleep(seconds)
         return "late"
+
+    @server.tool()
+    async def hold() -> str:
+        """Answers once ``RELEASED`` is set."""
+        while not RELEASED.is_set():
+            await asyncio.sleep(0.02)
+        return "released"
 
     @server.tool()
     def long(kilobytes: int) -> str:

@@ -128,6 +128,9 @@ class Link:
         if error.is_late:
             # Others may be under way on the same connection, so it stays.
             return self._noted(ServerLate(f"{slug} took too long"))
+        if error.is_unsent:
+            message = f"{slug} could not be reached: {self.shown(error.message)}"
+            return self._noted(ServerFailed(message))
         if error.is_over:
             await self._drop(session)
             return self._noted(ServerFailed(f"{slug} closed the connection"))

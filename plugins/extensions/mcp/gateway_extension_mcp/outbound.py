@@ -6,6 +6,7 @@ count. Nothing is followed: the client itself follows redirects within one origi
 
 from collections.abc import AsyncIterator, Mapping
 from time import monotonic
+from typing import Any
 
 import httpx2
 
@@ -15,6 +16,8 @@ from gateway_core.upstream.proxies import proxy_for
 
 from .settings import Settings
 
+UNSENT = -32050
+"""The code of an error of JSON-RPC that stands for one of the network."""
 _OURS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "user-agent"}
 )
@@ -28,7 +31,8 @@ def http_client(
     network = GatewayNetwork(
         core,
         most_bytes=settings.most_bytes,
-        seconds=max(settings.call_seconds, settings.start_seconds),
+        # The library gives a call up first, and then knows of it.
+        seconds=max(settings.call_seconds, settings.start_seconds) + 2,
         listens=settings.idle_seconds + settings.call_seconds,
     )
     return httpx2.AsyncClient(transport=network, headers=headers, trust_env=False)
@@ -65,7 +69,10 @@ class GatewayNetwork(httpx2.AsyncBaseTransport):
         try:
             answer = await self._core.network.transport(way).send(asked)
         except GatewayError as error:
-            raise httpx2.ConnectError(error.message, request=request) from None
+            if is_stream:
+                raise httpx2.ConnectError(error.message, request=request) from None
+            # The library ends the whole session for an exception, and with it all other calls.
+            return httpx2.Response(502, json=_unsent(error.message), request=request)
         if answer.headers.get("content-encoding", "identity").lower() != "identity":
             await answer.aclose()
             raise httpx2.RemoteProtocolError("The answer is compressed", request=request)
@@ -76,6 +83,11 @@ class GatewayNetwork(httpx2.AsyncBaseTransport):
             stream=BoundedBody(answer, self._most, until),
             request=request,
         )
+
+
+def _unsent(message: str) -> dict[str, Any]:
+    error = {"code": UNSENT, "message": message}
+    return {"jsonrpc": "2.0", "id": None, "error": error}
 
 
 class BoundedBody(httpx2.AsyncByteStream):

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp import Client
 from mcp.client.session import ClientSession
@@ -20,7 +21,7 @@ from gateway_core.pipeline.context import Collaborators
 from gateway_core.pipeline.plugin_host import running_version
 
 from .instances import Instance
-from .outbound import http_client
+from .outbound import UNSENT, http_client
 from .programs import program
 from .settings import Settings
 
@@ -48,6 +49,11 @@ class Refused(Exception):
     def is_over(self) -> bool:
         """The connection is of no more use."""
         return self.is_forgotten or self.code in (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT)
+
+    @property
+    def is_unsent(self) -> bool:
+        """The network failed, with the message's words."""
+        return self.code == UNSENT
 
     @property
     def is_late(self) -> bool:
@@ -88,6 +94,8 @@ class Session:
             )
         except MCPError as error:
             raise Refused(error.code, error.message) from None
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            raise Refused(types.CONNECTION_CLOSED, "the connection is closed") from None
         except ValidationError:
             raise Refused(types.INTERNAL_ERROR, "its answer is not one of the protocol") from None
 

@@ -8,7 +8,7 @@ from mcp_gateway import PATH, McpGateway
 from mcp_servers import TOKEN, Seen
 
 pytestmark = pytest.mark.anyio
-TOOLS = {"add", "greet", "fail", "leak", "wait", "long"}
+TOOLS = {"add", "greet", "fail", "leak", "wait", "hold", "long"}
 
 
 async def test_tools_of_all_instances_have_their_slug_before_them(

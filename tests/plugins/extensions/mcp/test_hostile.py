@@ -1,10 +1,16 @@
 """Servers that answer badly or not at all cost a bounded time, and nobody else's calls."""
 
+import asyncio
 import time
+from typing import Any
 
+import httpx2
 import pytest
+from gateway_extension_mcp.links import MOST_AT_ONCE
+from gateway_extension_mcp.outbound import UNSENT, http_client
+from gateway_extension_mcp.settings import Settings
 from mcp_gateway import McpGateway
-from mcp_servers import Hostile, Seen, served, tool_server
+from mcp_servers import RELEASED, Hostile, Seen, served, tool_server
 
 pytestmark = pytest.mark.anyio
 LIMITS = {"startSeconds": 5, "callSeconds": 5, "maxAnswerMegabytes": 1}
@@ -83,3 +89,39 @@ async def test_a_server_that_is_not_there_is_said_to_be(here: McpGateway) -> Non
 
     assert called["code"] == -32000
     assert "could not be reached" in called["message"]
+
+
+async def test_a_client_cannot_take_more_than_its_share_of_a_server(
+    here: McpGateway, address: str
+) -> None:
+    await here.add("one", address)
+    await here.add("two", address)
+    await here.tools()
+
+    RELEASED.clear()
+    try:
+        waiting = {asyncio.create_task(here.use("one__hold")) for _ in range(MOST_AT_ONCE + 16)}
+        refused: list[Any] = []
+        while len(refused) < 16:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            refused += (each.result() for each in done)
+        meanwhile = await here.use("two__add", a=1, b=2)
+    finally:
+        RELEASED.set()
+    answers = await asyncio.gather(*waiting)
+
+    assert answers == ["released"] * MOST_AT_ONCE
+    assert {each["message"] for each in refused} == {f"one has {MOST_AT_ONCE} calls already"}
+    assert meanwhile == "3"
+    assert await here.use("one__add", a=1, b=2) == "3"
+
+
+async def test_a_call_that_cannot_be_sent_ends_no_other_call(here: McpGateway) -> None:
+    client = http_client(here.admin.core, Settings(), {})
+    async with client:
+        failed = await client.post("http://127.0.0.1:9/mcp", json={})
+        with pytest.raises(httpx2.ConnectError):
+            await client.get("http://127.0.0.1:9/mcp")
+
+    assert failed.status_code == 502
+    assert failed.json()["error"]["code"] == UNSENT

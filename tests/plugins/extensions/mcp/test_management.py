@@ -131,3 +131,19 @@ async def test_each_change_leaves_a_row_of_the_audit(admin: AdminGateway) -> Non
 
     actions = [row["action"] for row in rows if row["action"].startswith("mcp.")]
     assert actions == ["mcp.instance.create", "mcp.key.create", "mcp.key.update"]
+
+
+async def test_the_tools_of_an_instance_are_shown_or_why_there_are_none(
+    here: McpGateway, address: str
+) -> None:
+    await here.add("one", address)
+    await here.add("gone", "http://127.0.0.1:9/mcp")
+
+    shown = await here.admin.call("GET", f"{PATH}/instances/one/tools")
+    missing = await here.admin.call("GET", f"{PATH}/instances/gone/tools")
+
+    assert "add" in {each["name"] for each in shown["tools"]}
+    assert shown["error"] is None
+    assert missing["tools"] == []
+    assert "could not be reached" in missing["error"]
+    await here.admin.call("GET", f"{PATH}/instances/nobody/tools", status=404)
