@@ -165,6 +165,17 @@ class KeyStore:
     async def remove(self, id: str) -> bool:
         return await self._kv.delete(SCOPE, id)
 
+    async def forget(self, slug: str) -> None:
+        """Take back what keys may do at an instance: another one may get its name."""
+
+        def decide(before: McpKey) -> McpKey:
+            kept = {name: tools for name, tools in before.grants.items() if name != slug}
+            return replace(before, grants=kept)
+
+        for key in await self.all():
+            if slug in key.grants:
+                await self._amend(key.id, decide)
+
     async def _amend(self, id: str, decide: Callable[[McpKey], McpKey]) -> McpKey:
         after: list[McpKey] = []
 

@@ -185,6 +185,7 @@ class Management:
         await self._tools.instances.find(slug)
         await admin.audit(request, "mcp.instance.delete", slug)
         await self._tools.instances.remove(slug)
+        await self._tools.keys.forget(slug)
         await self._tools.links.drop(slug)
         return json_answer(Success())
 

@@ -122,6 +122,19 @@ async def test_keys_are_made_and_revealed_on_this_machine_only(here: McpGateway)
     assert made["key"] not in json.dumps(listed)
 
 
+async def test_a_new_instance_of_an_old_name_is_granted_to_no_key(here: McpGateway) -> None:
+    url = "https://mcp.example.com/mcp"
+    await here.add("search", url)
+    await here.add("files", url)
+    await here.key(search=["*"], files=["read"])
+
+    await here.admin.call("DELETE", f"{PATH}/instances/search")
+    await here.add("search", url)
+
+    (key,) = (await here.admin.call("GET", f"{PATH}/keys"))["keys"]
+    assert key["grants"] == {"files": ["read"]}
+
+
 async def test_each_change_leaves_a_row_of_the_audit(admin: AdminGateway) -> None:
     await admin.call("POST", f"{PATH}/instances", HTTP, status=201)
     made = await admin.call("POST", f"{PATH}/keys", {"name": "agent"}, status=201)
