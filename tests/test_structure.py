@@ -16,7 +16,7 @@ import structure  # noqa: E402  # a tool is no package
 
 EXPLAINED = ("gateway_core/pipeline", "gateway_core/upstream", "plugins/servers", "plugins/formats")
 """Where bytes and sockets are handled."""
-MOST_KERNEL_LINES = 27_920
+MOST_KERNEL_LINES = 27_906
 CLASS = re.compile(r"^class ([A-Z]\w+)", re.MULTILINE)
 MOST_RETURNS = 52
 """How often the way of a request comes back to a module that it has left; 51 when written."""

@@ -342,7 +342,11 @@ async def _read_answer(
             whole = arrived(response)
             if whole is None:
                 left = begun + longest(core, exchange.request) - monotonic()
-                whole = await _whole(response, left)
+                try:
+                    async with asyncio.timeout(left):
+                        whole = await read_all(response, ANSWER_LIMIT)
+                except TimeoutError:
+                    raise TooSlow("The upstream took too long to answer") from None
             attempt.read_whole(whole)
             return
         is_started = False
@@ -354,11 +358,3 @@ async def _read_answer(
     except BaseException:
         await response.aclose()
         raise
-
-
-async def _whole(response: UpstreamResponse, within: float) -> bytes:
-    try:
-        async with asyncio.timeout(within):
-            return await read_all(response, ANSWER_LIMIT)
-    except TimeoutError:
-        raise TooSlow("The upstream took too long to answer") from None

@@ -119,19 +119,16 @@ class Hosts:
     def of(self, plugin: str) -> Host:
         host = self._made.get(plugin)
         if host is None:
-            host = self._made[plugin] = self._make(plugin)
+            core = self._core
+            host = self._made[plugin] = Host(
+                plugin,
+                settings=lambda: core.plugin_settings.current(plugin),
+                folder=lambda: core.data_dir.plugin_folder(plugin),
+                transport=own_transport(core, plugin),
+                clock=core.clock,
+                core=core if plugin in self._trusted else None,
+            )
         return host
-
-    def _make(self, plugin: str) -> Host:
-        core = self._core
-        return Host(
-            plugin,
-            settings=lambda: core.plugin_settings.current(plugin),
-            folder=lambda: core.data_dir.plugin_folder(plugin),
-            transport=own_transport(core, plugin),
-            clock=core.clock,
-            core=core if plugin in self._trusted else None,
-        )
 
 
 def own_transport(core: Collaborators, plugin: str) -> Transport:
