@@ -102,7 +102,15 @@ def _serve_on(
         desktop=desktop if inherited is None else NOTHING,
     )
     if workers == 1:
-        info = None if inherited is None else _only_worker(inherited)
+        info = None
+        if inherited is not None:
+            info = WorkerInfo(
+                number=0,
+                workers=1,
+                parent=inherited.lifeline,
+                is_first=False,
+                report_ready=lambda: inherited.report(READY),
+            )
         run(lambda: _serve(options, info), loop)
         return
     # Imported only here, because a single process needs nothing of it.
@@ -133,16 +141,6 @@ def _receive_hangup(number: int, frame: object) -> None:
     meaning = hangup.meaning()
     if meaning is not Meaning.NOTHING:
         _early_signals.append(number if meaning is Meaning.RELOAD else signal.SIGTERM)
-
-
-def _only_worker(inherited: Inherited) -> WorkerInfo:
-    return WorkerInfo(
-        number=0,
-        workers=1,
-        parent=inherited.lifeline,
-        is_first=False,
-        report_ready=lambda: inherited.report(READY),
-    )
 
 
 class Phases:
