@@ -3,6 +3,8 @@
 import sys
 from typing import Any
 
+import msgspec
+
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import Environment
 from gateway_core.config.errors import DataDirInUse, StartRefused
@@ -10,7 +12,8 @@ from gateway_core.config.settings import traits
 from gateway_core.config.unsupported import SETTINGS, without_effect
 from gateway_core.identity.sessions import jwt_secret
 from gateway_core.routing.environment_accounts import variables_read
-from gateway_core.storage.opening import look_at, read_settings_at_rest
+from gateway_core.storage.opening import look_at
+from gateway_core.storage.sqlite.integrity import read_at_rest
 
 from .event_loop import UVLOOP, choose_loop
 from .listening import ServerError, listen
@@ -104,3 +107,13 @@ def _settings(environment: Environment) -> list[Finding]:
         for name in SETTINGS
         if document.get(name, traits()[name].default) != traits()[name].default
     ]
+
+
+def read_settings_at_rest(data_dir: DataDir) -> dict[str, Any]:
+    """The stored settings of a gateway that does not run, without those that are sealed."""
+    path = data_dir.database
+    if not path.exists() or not path.stat().st_size:
+        return {}
+    rows = read_at_rest(path, "SELECT data FROM settings WHERE id = 1")
+    document: dict[str, Any] = msgspec.json.decode(rows[0][0]) if rows else {}
+    return document

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distributions
+from pathlib import Path
 from shlex import quote
 
 from msgspec import Struct
@@ -49,8 +50,20 @@ def findings(registry: Registry, folder: PluginFolder) -> list[Finding]:
             detail = f"a copy in {folder.packages} is never used; the gateway has its own"
             advice = f"Remove it from {folder.packages}."
             results.append(Finding(plugin=package.name, bad=False, detail=detail, advice=advice))
-    for path in folder.misplaced():
+    for path in misplaced(folder):
         detail = f"{path} is never looked at: a plugin that stands there is one file, NAME.py"
         advice = f"model-gateway plugins install {quote(str(path))} --into data"
         results.append(Finding(plugin=path.name, bad=False, detail=detail, advice=advice))
     return sorted(results, key=lambda each: (not each.bad, each.plugin))
+
+
+def misplaced(folder: PluginFolder) -> list[Path]:
+    """Packages that stand beside the plugins, by name: folders of source, and archives."""
+    with suppress(OSError):
+        return [
+            path
+            for path in sorted(folder.path.iterdir())
+            if path.name.endswith((".whl", ".tar.gz"))
+            or any((path / name).is_file() for name in ("__init__.py", "pyproject.toml"))
+        ]
+    return []

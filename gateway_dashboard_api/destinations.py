@@ -8,6 +8,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from gateway_core.contracts.errors import BadRequest, TransportError
 from gateway_core.contracts.model import Model
@@ -15,6 +16,7 @@ from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.upstream import endpoints
 from gateway_core.upstream.endpoints import vendor_side
+from gateway_core.upstream.redaction import MASK
 from gateway_core.upstream.transport import AddressForbidden, AddressPolicy, MalformedUrl, Network
 from gateway_core.upstream.transport.urls import parse
 
@@ -105,3 +107,19 @@ def origin(url: str) -> str:
         return parse(url).origin
     except MalformedUrl:
         return ""
+
+
+def host_and_port(url: str) -> str:
+    """A proxy's address without its user and password."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return MASK
+    # A password with an unescaped slash or question mark ends up behind the host.
+    behind = f"{parts.path}{parts.query}{parts.fragment}"
+    if not (parts.scheme and host) or "@" in behind:
+        return MASK
+    user = f"{MASK}@" if parts.username or parts.password else ""
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{user}{shown}{f':{port}' if port else ''}"

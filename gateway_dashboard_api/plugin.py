@@ -7,6 +7,7 @@ from gateway_core import hookimpl
 from gateway_core.http.operations import Deferred, Guarded
 from gateway_core.pipeline.plugin_host import Host
 
+from .accounts.oauth import background as logins
 from .log import console
 from .models import first_answers
 from .usage import retention_runs
@@ -41,6 +42,7 @@ def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
             retention_runs.daily(core),
             console.capture_log(core),
             first_answers.awaited(core),
+            logins.kept_alive(core),
         ):
             yield
             if (core.data_dir.path / "headroom").exists():

@@ -6,6 +6,7 @@ from gateway_core.pipeline.context import Collaborators
 from .accounts import groups as account_groups
 from .accounts import routes as accounts
 from .accounts import testing as account_tests
+from .accounts.oauth import routes as oauth
 from .accounts.web_login import routes as web_login
 from .admin_context import AdminContext
 from .combos import presets as combo_presets
@@ -43,6 +44,7 @@ from .vendors import routes as vendors
 
 _ROUTES = (
     *(web_login.routes, account_tests.routes, accounts.routes, account_groups.routes),
+    oauth.routes,
     vendors.routes,
     *(nodes.routes, combo_presets.routes, combos.routes),  # Presets before combos by their id.
     *(models.routes, availability.routes, custom_models.routes, visibility.routes),

@@ -114,8 +114,9 @@ def sheet(
 
 def hosts_of(spec: ProviderSpec) -> Iterator[str]:
     """The hosts a provider declares, with a port where one is named."""
-    login = () if spec.oauth is None else (spec.oauth.authorize_url, spec.oauth.token_url)
-    urls = (spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, *login)
+    urls = [spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url]
+    if (login := spec.oauth) is not None:
+        urls += (login.authorize_url, login.token_url, login.device_url, login.revoke_url)
     for url in (*urls, *spec.other_formats.values()):
         if url and (host := urlsplit(url).netloc.rpartition("@")[2]):
             yield host

@@ -20,3 +20,11 @@ class LeaseStore:
         """Take work up, unless another process has done so and its time is not over."""
         key = f"lease.{work}"
         return bool(await self._database.execute(_TAKE, key=key, now=now, until=until))
+
+    async def give_back(self, work: str, until: float) -> None:
+        """End a lease before its time, unless another process has taken it since."""
+        await self._database.execute(
+            "DELETE FROM meta WHERE key = :key AND value = CAST(:until AS TEXT)",
+            key=f"lease.{work}",
+            until=until,
+        )

@@ -49,7 +49,8 @@ class OAuth(Struct, frozen=True, kw_only=True):
     """A login flow. Never leaves the process: the manifest shows only that it exists."""
 
     flow: str
-    """``pkce`` for a browser that comes back, ``device`` for a code that is typed in."""
+    """``pkce`` for a browser that comes back, ``device`` for a code that is typed in, ``key`` for
+    a browser that comes back with what is exchanged, once, for a plain key."""
     authorize_url: str
     """Where the operator's browser is sent."""
     token_url: str
@@ -60,6 +61,19 @@ class OAuth(Struct, frozen=True, kw_only=True):
     """Of an application that the vendor calls confidential; ``None`` for a public one."""
     scopes: tuple[str, ...] = ()
     """What is asked for, in the vendor's words."""
+    device_url: str | None = None
+    """Where codes to type in are had (RFC 8628); ``None`` where the vendor has none."""
+    revoke_url: str | None = None
+    """Where tokens are revoked (RFC 7009); ``None`` where they only expire."""
+    client_auth: Literal["basic", "post"] = "post"
+    """How a secret is shown: in a header or among the form's members."""
+    parameters: Mapping[str, str] = {}
+    """Further parameters of the address that the browser is sent to."""
+    auth: Auth | None = None
+    """How a token rides on a request, where it is not as a key does."""
+
+    def __repr__(self) -> str:
+        return f"OAuth({self.flow!r}, {self.token_url!r})"
 
 
 class AccountField(Struct, frozen=True, kw_only=True):
@@ -104,6 +118,8 @@ class Credential(Struct, frozen=True, kw_only=True, weakref=True):
     """The key or token; ``None`` for an account without one."""
     data: Mapping[str, Any] = {}
     """``providerSpecificData``: ``baseUrl``, ``region``, ``apiVersion`` and the like."""
+    auth: Auth | None = None
+    """How this secret rides, where it is not as others of its vendor do."""
 
     def __repr__(self) -> str:
         return f"Credential({self.connection_id!r})"
@@ -117,6 +133,7 @@ def credential_header(
 
     ``usual`` and ``prefix`` are what the wire format declares.
     """
+    auth = credential.auth or auth
     # An account without a key (a local server) must not send an empty credential.
     if not credential.secret or auth.type == "none" or auth.scheme == "query":
         return {}

@@ -7,6 +7,7 @@ import msgspec
 
 from ..config.data_dir import DataDir
 from ..config.environment import Environment
+from ..contracts.provider import ProviderSpec
 from ..identity.credentials import Identity
 from ..identity.sessions import Sessions
 from ..metering.in_flight import InFlight
@@ -20,7 +21,7 @@ from ..plugins.registry import Registry
 from ..routing.account_selection import RoundRobin
 from ..routing.cooldowns import Cooldowns
 from ..routing.provider_limits import ProviderLimits
-from ..routing.snapshot import ConfigSnapshot
+from ..routing.snapshot import Account, ConfigSnapshot
 from ..routing.strategies import MemberOrder
 from ..storage.stores import Stores
 from ..upstream.egress_policy import EgressPolicy
@@ -51,6 +52,8 @@ class RuntimeState(msgspec.Struct, kw_only=True):
     """Shows answers to the filters that plugins brought; ``None`` without any."""
     group_limits: "GroupLimits | None" = None
     """Knows the limits that keys have in common; ``None`` without any."""
+    renew_login: "Callable[[ProviderSpec, Account], Awaitable[Account | None]] | None" = None
+    """Gives an account with a newer token than one that was refused, if there can be one."""
 
 
 class Collaborators(msgspec.Struct, frozen=True, kw_only=True):

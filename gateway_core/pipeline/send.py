@@ -7,6 +7,8 @@ from functools import partial
 from traceback import format_tb
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from ..contracts.errors import (
     GatewayError,
     HostRefused,
@@ -41,9 +43,10 @@ def send(
     """
     if provider.executor is None:
         core.egress_policy.check(provider, account.credential, request)
-        if account.proxy is None:
+        if account.proxy is None and not account.is_login:
             return core.network.transport().send(request)
-    return _send_by(core, provider, account, request)
+    by = _send_with_login if account.is_login else _send_by
+    return by(core, provider, account, request)
 
 
 def send_now(
@@ -56,6 +59,26 @@ def send_now(
     """
     core.egress_policy.check(provider, account.credential, request)
     return core.network.direct.begin(request)
+
+
+async def _send_with_login(
+    core: Collaborators, provider: ProviderSpec, account: Account, request: UpstreamRequest
+) -> UpstreamResponse:
+    """A token that the vendor refuses is renewed, and the request is sent once more with it."""
+    answer = await _send_by(core, provider, account, request)
+    renew, refused = core.state.renew_login, account.credential.secret
+    if answer.status != 401 or renew is None or not refused:
+        return answer
+    try:
+        newer = await renew(provider, account)
+    except BaseException:
+        await answer.aclose()
+        raise
+    if newer is None or not (token := newer.credential.secret):
+        return answer
+    await answer.aclose()
+    headers = {name: text.replace(refused, token) for name, text in request.headers.items()}
+    return await _send_by(core, provider, newer, replace(request, headers=headers))
 
 
 async def _send_by(

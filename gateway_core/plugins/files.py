@@ -79,17 +79,6 @@ class PluginFolder:
             ]
         return []
 
-    def misplaced(self) -> list[Path]:
-        """Packages that stand beside the plugins, by name: folders of source, and archives."""
-        with suppress(OSError):
-            return [
-                path
-                for path in sorted(self.path.iterdir())
-                if path.name.endswith((".whl", ".tar.gz"))
-                or any((path / name).is_file() for name in ("__init__.py", "pyproject.toml"))
-            ]
-        return []
-
     def make(self) -> None:
         """Make the folder. Raises OSError."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from ..storage.stores.plugin_document import PluginDocument
 from .records import Problem
-from .setting_fields import Declared, SettingField, masked, prefix, shown, texts
+from .setting_fields import Declared, SettingField, masked, prefix, texts
 
 Document = Mapping[str, Any]
 SET_RIGHT = "Correct what is set, or take it back."
@@ -121,15 +121,6 @@ def _take(chosen: Chosen, declared: Declared, source: SettingSource, document: D
             chosen.members[name], chosen.sources[name] = document[name], source
         else:
             chosen.faults.append(f"the setting {name} ({source}) is left out: {fault}")
-
-
-def shown_values(declared: Declared, value: Struct) -> dict[str, Any]:
-    """Settings as JSON, secrets masked."""
-    fields = zip(msgspec.structs.fields(declared.struct), declared.fields, strict=True)
-    return {
-        setting.name: shown(getattr(value, field.name), secret=setting.secret)
-        for field, setting in fields
-    }
 
 
 def misfit(declared: Declared, name: str, value: Any) -> str | None:

@@ -74,9 +74,8 @@ def provider_faults(spec: object, vendor_formats: Container[str]) -> list[str]:
         faults += _url_faults(f"other_formats[{name!r}]", url)
     faults += _url_faults("models_url", spec.models_url, is_base=False)
     faults += _url_faults("keys_url", spec.keys_url, is_base=False)
-    if spec.oauth is not None:
-        faults += _url_faults("authorize_url", spec.oauth.authorize_url, is_base=False)
-        faults += _url_faults("token_url", spec.oauth.token_url, is_base=False)
+    for name in ("authorize_url", "token_url", "device_url", "revoke_url") if spec.oauth else ():
+        faults += _url_faults(name, getattr(spec.oauth, name), is_base=False)
     for socket in spec.sockets:
         if not re.match(r"wss?://", socket.url):
             faults.append(f"a socket must have a ws or wss URL: {socket.url!r}")

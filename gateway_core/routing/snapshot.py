@@ -41,6 +41,8 @@ class Account(Struct, frozen=True, kw_only=True):
     proxy: Proxy | None = None
     state: Mapping[str, Any] = {}
     """How it fared before this start: ``backoffLevel``, ``modelLock_…``."""
+    is_login: bool = False
+    """Its secret is a token, which can be renewed when the vendor refuses it."""
 
 
 class ConfigSnapshot(Struct, frozen=True, kw_only=True):
@@ -142,13 +144,16 @@ def account_of(
         data = {**data, BASE_URL: address}
     # Read-only: a plugin that could change its own account would change where it may send.
     shown = MappingProxyType(dict(data))
+    login = spec.oauth if spec and connection.auth_type == "oauth" else None
+    auth = None if login is None else login.auth
     return Account(
         id=connection.id,
         provider=connection.provider,
         name=connection.name or connection.id,
-        credential=Credential(connection_id=connection.id, secret=secret, data=shown),
+        credential=Credential(connection_id=connection.id, secret=secret, data=shown, auth=auth),
         proxy=proxy_of(data, pools, proxy),
         state=connection.data,
+        is_login=login is not None,
     )
 
 

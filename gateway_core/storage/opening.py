@@ -4,9 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ..config.data_dir import DataDir
@@ -79,16 +77,6 @@ def look_at(data_dir: DataDir) -> None:
                 raise _wrong_key(data_dir)
     elif expected:
         raise DatabaseUnusable(gone(path))
-
-
-def read_settings_at_rest(data_dir: DataDir) -> dict[str, Any]:
-    """The stored settings of a gateway that does not run, without those that are sealed."""
-    path = data_dir.database
-    if not path.exists() or not path.stat().st_size:
-        return {}
-    rows = read_at_rest(path, "SELECT data FROM settings WHERE id = 1")
-    document: dict[str, Any] = msgspec.json.decode(rows[0][0]) if rows else {}
-    return document
 
 
 async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storage:

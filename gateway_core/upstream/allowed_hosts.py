@@ -39,11 +39,9 @@ class AllowedHosts(Struct, frozen=True):
 
 def allowed_hosts(spec: ProviderSpec) -> AllowedHosts:
     """Every address that a provider declares; a template stands for one label, or a part of it."""
-    login = () if spec.oauth is None else (spec.oauth.authorize_url, spec.oauth.token_url)
-    urls = (
-        *(spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, spec.native_url),
-        *login,
-    )
+    urls = [spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, spec.native_url]
+    if (login := spec.oauth) is not None:
+        urls += (login.authorize_url, login.token_url, login.device_url, login.revoke_url)
     sockets = (each.http_url for each in spec.sockets)
     hosts = (host if "://" in host else f"https://{host}" for host in spec.hosts)
     declared = [

@@ -1,9 +1,8 @@
-"""Removes secrets from texts that are shown or logged, and passwords from addresses."""
+"""Removes secrets from texts that are shown or logged."""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..contracts.provider import Credential
 from ..storage.stores.connection import shown_and_secret
@@ -69,19 +68,3 @@ def secrets_of(credential: Credential) -> tuple[str, ...]:
     """Every secret of an account."""
     own = (credential.secret,) if credential.secret else ()
     return (*own, *texts(shown_and_secret(credential.data)[1]))
-
-
-def host_and_port(url: str) -> str:
-    """A proxy's address without its user and password."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return MASK
-    # A password with an unescaped slash or question mark ends up behind the host.
-    behind = f"{parts.path}{parts.query}{parts.fragment}"
-    if not (parts.scheme and host) or "@" in behind:
-        return MASK
-    user = f"{MASK}@" if parts.username or parts.password else ""
-    shown = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{user}{shown}{f':{port}' if port else ''}"

@@ -10,9 +10,10 @@ from gateway_administration.stores.connection_groups import ConnectionGroup
 from gateway_core.contracts.provider import Credential
 from gateway_core.storage.stores.connection import PROVIDER_DATA, Connection
 from gateway_core.storage.stores.secret_members import is_sealed
-from gateway_core.upstream.redaction import host_and_port, redact, texts
+from gateway_core.upstream.redaction import redact, texts
 
 from ..admin_context import AdminContext
+from ..destinations import host_and_port
 from ..pagination import Pagination
 from .bodies import TestStatus
 from .probes.discovery import can_list

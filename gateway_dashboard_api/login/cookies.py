@@ -13,6 +13,7 @@ OIDC_STATE = "oidc_state"
 OIDC_NONCE = "oidc_nonce"
 OIDC_VERIFIER = "oidc_code_verifier"
 OIDC_JOURNEY = "oidc_journey"
+_USUAL_PORTS = {"https": ":443", "http": ":80"}
 
 
 def set_cookie(
@@ -47,3 +48,9 @@ def origin(admin: AdminContext, request: Request) -> str:
     """Return scheme, host and port of the gateway as the browser sees it."""
     headers = headers_of(request.scope)
     return own_origin(request.scope, headers, admin.core.identity.public_origin)
+
+
+def registered_origin(admin: AdminContext, request: Request) -> str:
+    """The same without a default port, as redirect addresses are usually registered."""
+    scheme, _, rest = origin(admin, request).partition("://")
+    return f"{scheme}://{rest.removesuffix(_USUAL_PORTS.get(scheme, ''))}"

@@ -34,7 +34,7 @@ from .cookies import (
     OIDC_STATE,
     OIDC_VERIFIER,
     clear_cookie,
-    origin,
+    registered_origin,
     set_cookie,
 )
 from .oidc_client import discover, exchange, probe
@@ -58,7 +58,6 @@ CALLBACK = f"{PATH}/oidc/callback"
 LOGIN_PAGE = "/login"
 LONGEST_PATH = 512
 _COOKIES = (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER, OIDC_JOURNEY)
-_USUAL_PORTS = {"https": ":443", "http": ":80"}
 _DECIDING = frozenset({"authMode", "oidcIssuerUrl", "oidcClientId", "oidcClientSecret"})
 """Settings that decide whether somebody can sign in with OIDC alone."""
 log = logging.getLogger(__name__)
@@ -251,9 +250,8 @@ def _is_equal(left: str, right: str) -> bool:
 
 
 def redirect_uri(admin: AdminContext, request: Request) -> str:
-    """Return the callback URL, without a default port, as it is usually registered."""
-    scheme, _, rest = origin(admin, request).partition("://")
-    return f"{scheme}://{rest.removesuffix(_USUAL_PORTS.get(scheme, ''))}{CALLBACK}"
+    """Return the callback URL."""
+    return f"{registered_origin(admin, request)}{CALLBACK}"
 
 
 def safe_path(path: str) -> str:

@@ -11,8 +11,8 @@ from gateway_core.contracts.errors import NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.plugins.setting_fields import Declared, SettingField, schema
-from gateway_core.plugins.setting_values import SettingSource, shown_values
+from gateway_core.plugins.setting_fields import Declared, SettingField, schema, shown
+from gateway_core.plugins.setting_values import SettingSource
 from gateway_core.plugins.settings import PluginSettings
 
 from ..admin_context import AdminContext
@@ -150,3 +150,12 @@ def _shown(table: PluginSettings, declared: Declared) -> PluginSettingsShape:
         restart_required=table.needs_restart(declared.plugin),
         problems=present.faults,
     )
+
+
+def shown_values(declared: Declared, value: Struct) -> dict[str, Any]:
+    """Settings as JSON, secrets masked."""
+    fields = zip(msgspec.structs.fields(declared.struct), declared.fields, strict=True)
+    return {
+        setting.name: shown(getattr(value, field.name), secret=setting.secret)
+        for field, setting in fields
+    }

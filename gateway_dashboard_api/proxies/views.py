@@ -7,9 +7,9 @@ from msgspec import Struct
 from starlette.requests import Request
 
 from gateway_core.storage.stores.proxy_pools import ProxyPool
-from gateway_core.upstream.redaction import host_and_port
 
 from ..admin_context import AdminContext
+from ..destinations import host_and_port
 
 BROKEN = "The stored address cannot be opened; save it again"
 

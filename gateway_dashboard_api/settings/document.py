@@ -6,7 +6,8 @@ from typing import Any
 from gateway_core.config.settings import Settings, patchable, traits, with_defaults
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.stores.secret_members import is_sealed, is_secret
-from gateway_core.upstream.redaction import host_and_port
+
+from ..destinations import host_and_port
 
 AUTO_PING = ("claudeAutoPing", "codexAutoPing")
 PASSWORD = ("newPassword", "currentPassword")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from gateway_core.contracts.kinds import Kind
-from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.contracts.provider import OAuth, ProviderSpec
 from gateway_core.plugins import bundled
 from gateway_core.plugins.registry import Registry
 from gateway_core.routing.model_resolver import serves_chat
@@ -41,6 +41,8 @@ class Vendor(Struct, frozen=True, kw_only=True, rename="camel"):
     auth_type: str = "apikey"
     """``apikey``, ``optional`` (a key may be saved), ``none``, ``cookie`` or ``oauth``."""
     has_oauth: bool = False
+    login_flows: tuple[str, ...] = ()
+    """How a person may sign in: ``browser``, ``code`` (which is typed in), both or neither."""
     has_web_login: bool = False
     is_free: bool = False
     is_local: bool = False
@@ -90,6 +92,7 @@ def describe(admin: AdminContext, spec: ProviderSpec, accounts: int) -> Vendor:
         formats=(spec.format, *spec.further_formats()),
         auth_type=spec.auth.type or ("oauth" if spec.oauth else "apikey"),
         has_oauth=spec.oauth is not None,
+        login_flows=() if spec.oauth is None else login_flows(spec.oauth),
         has_web_login=spec.web_login is not None,
         is_free=spec.free,
         is_local=urlsplit(spec.base_url or "").hostname in _HERE,
@@ -101,6 +104,11 @@ def describe(admin: AdminContext, spec: ProviderSpec, accounts: int) -> Vendor:
         connected=snapshot.connected(spec.id),
         account_schema=account_schema(spec),
     )
+
+
+def login_flows(login: OAuth) -> tuple[str, ...]:
+    browser = () if login.flow == "device" else ("browser",)
+    return browser if login.device_url is None else (*browser, "code")
 
 
 def _docs_url(registry: Registry, plugin: str | None) -> str | None:

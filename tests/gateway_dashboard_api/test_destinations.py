@@ -5,10 +5,18 @@ from typing import Any
 import pytest
 from admin_gateway import KEY, AdminGateway
 from fake_vendor import ReceivedRequest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.upstream.transport import Network
-from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy, urls_in
+from gateway_dashboard_api.destinations import (
+    clean_base_url,
+    host_and_port,
+    permit,
+    permit_proxy,
+    urls_in,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -247,3 +255,30 @@ async def test_proxies_of_every_kind_are_fine(url: str) -> None:
 async def test_what_is_no_proxy_is_refused(url: str) -> None:
     with pytest.raises(BadRequest):
         await permit_proxy(Network(), url)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://proxy:8080", "http://proxy:8080"),
+        ("http://me:word@proxy:8080/path?x=1", "http://***@proxy:8080"),
+        ("socks5://me@[::1]:1080", "socks5://***@[::1]:1080"),
+        ("https://proxy", "https://proxy"),
+        ("me:word@proxy", "***"),
+        ("http://proxy:notaport", "***"),
+        ("", "***"),
+    ],
+)
+def test_a_proxy_is_shown_by_host_and_port(url: str, shown: str) -> None:
+    assert host_and_port(url) == shown
+
+
+@given(
+    st.sampled_from(["http", "socks5", ""]),
+    st.text(alphabet="ab:/@#?%[]\\ \n.0", max_size=8),
+    st.text(alphabet="ab:/@#?%[]\\ \n.0", max_size=8),
+)
+def test_no_part_of_a_password_is_shown(scheme: str, before: str, after: str) -> None:
+    shown = host_and_port(f"{scheme}://{before}me:CANARY{after}@host.example:3128/path")
+
+    assert "CANARY" not in shown.upper()

@@ -207,8 +207,13 @@ async def opened(
     variables: dict[str, str],
     clock: Callable[[], float] = time.time,
     more: Mapping[str, object] = {},
+    *,
+    shares_data: bool = False,
 ) -> AsyncIterator[AdminGateway]:
-    """Run a gateway with two vendors, and with ``more`` plugins, until the block ends."""
+    """Run a gateway with two vendors, and with ``more`` plugins, until the block ends.
+
+    ``shares_data`` makes it a further worker on a data directory that is open already.
+    """
     async with AsyncExitStack() as stack:
         vendor, other = Vendor(), Vendor()
         for each in (vendor, other):
@@ -220,7 +225,13 @@ async def opened(
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
         gateway = await stack.enter_async_context(
-            Gateway.open(environment, extra_plugins=plugins, installed_plugins=False, clock=clock)
+            Gateway.open(
+                environment,
+                extra_plugins=plugins,
+                installed_plugins=False,
+                clock=clock,
+                shares_data=shares_data,
+            )
         )
         client = await stack.enter_async_context(client_of(gateway))
         yield AdminGateway(gateway, client, vendor, other)

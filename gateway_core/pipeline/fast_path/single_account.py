@@ -64,7 +64,7 @@ def _find(run: RequestRun) -> tuple[Member, Account] | None:
     accounts = snapshot.accounts.get(provider.id, ())
     if not accounts or run.core.round_robin.rotate(provider.id, accounts, snapshot.settings):
         return None
-    if provider.executor is not None or accounts[0].proxy is not None:
+    if provider.executor is not None or accounts[0].proxy is not None or accounts[0].is_login:
         return None
     if any(limits_of(provider, snapshot.settings)):
         return None  # It may have to wait for a place.

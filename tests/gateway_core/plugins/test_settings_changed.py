@@ -11,8 +11,8 @@ from plugin_settings import Acme, settings
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.plugins.setting_fields import MASK
-from gateway_core.plugins.setting_values import shown_values
 from gateway_core.storage.stores.plugin_document import NOTHING, PluginDocument
+from gateway_dashboard_api.plugins.settings import shown_values
 
 
 def test_a_change_says_what_it_sets_and_what_it_brings_back() -> None:

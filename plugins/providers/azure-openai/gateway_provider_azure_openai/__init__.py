@@ -15,9 +15,18 @@ A model's id is the name of a deployment. An account's data may hold:
                      the API of a date: ``2025-04-01-preview`` unless another is
                      given
 ===================  ==========================================================
+
+An account may be a login with Microsoft Entra, once an operator has registered an application:
+https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-auth-code-flow
 """
 
-from gateway_core import AccountField, Auth, ProviderSpec, hookimpl
+from typing import Annotated
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from gateway_core import AccountField, Auth, OAuth, ProviderSpec, hookimpl
+from gateway_providers.logins import LoginSettings
 from gateway_providers.services import completions_service
 
 from .addresses import address
@@ -71,6 +80,41 @@ AZURE_OPENAI = ProviderSpec(
 )
 
 
+class Settings(LoginSettings, frozen=True, kw_only=True, rename="camel"):
+    """The application that you have registered at Microsoft Entra, for signing in there."""
+
+    tenant: Annotated[
+        str,
+        Meta(
+            description="Whose accounts may sign in: the id or domain of a directory, or "
+            "organizations for any.",
+            pattern="^[A-Za-z0-9.-]{1,255}$",
+        ),
+    ] = "organizations"
+
+
 @hookimpl
-def register_providers() -> list[ProviderSpec]:
-    return [AZURE_OPENAI]
+def register_settings() -> type[Settings]:
+    return Settings
+
+
+@hookimpl
+def register_providers(settings: Settings) -> list[ProviderSpec]:
+    if not settings.client_id:
+        return [AZURE_OPENAI]
+    home = f"https://login.microsoftonline.com/{settings.tenant}/oauth2/v2.0"
+    # Entra has no address where tokens are revoked; they end with the account's sessions.
+    login = OAuth(
+        flow="pkce",
+        authorize_url=f"{home}/authorize",
+        token_url=f"{home}/token",
+        device_url=f"{home}/devicecode",
+        client_id=settings.client_id,
+        client_secret=settings.client_secret or None,
+        scopes=(
+            "https://cognitiveservices.azure.com/.default",
+            *("openid", "email", "offline_access"),
+        ),
+        auth=Auth(header="authorization", scheme="bearer"),
+    )
+    return [replace(AZURE_OPENAI, auth=replace(AZURE_OPENAI.auth, type="apikey"), oauth=login)]

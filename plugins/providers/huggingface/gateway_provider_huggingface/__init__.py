@@ -6,14 +6,20 @@ Any id from the hub is accepted, with a server after a colon where one is
 wanted: ``openai/gpt-oss-120b:cerebras``, ``:fastest``, ``:cheapest``. Speech and transcription go
 to the hub's own servers:
 https://huggingface.co/docs/inference-providers/tasks/automatic-speech-recognition
+
+An account may be a login, once an operator has registered an application:
+https://huggingface.co/docs/hub/oauth
 """
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from gateway_core import Kind, Model, ProviderSpec, Service, hookimpl
+from msgspec.structs import replace
+
+from gateway_core import Kind, Model, OAuth, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
+from gateway_providers.logins import LoginSettings
 from gateway_providers.services import (
     BytesService,
     Content,
@@ -87,6 +93,27 @@ HUGGINGFACE = openai_compatible(
 )
 
 
+class Settings(LoginSettings, frozen=True, kw_only=True, rename="camel"):
+    """The application that you have registered at Hugging Face, for signing in there."""
+
+
 @hookimpl
-def register_providers() -> list[ProviderSpec]:
-    return [HUGGINGFACE]
+def register_settings() -> type[Settings]:
+    return Settings
+
+
+@hookimpl
+def register_providers(settings: Settings) -> list[ProviderSpec]:
+    if not settings.client_id:
+        return [HUGGINGFACE]
+    login = OAuth(
+        flow="pkce",
+        authorize_url="https://huggingface.co/oauth/authorize",
+        token_url="https://huggingface.co/oauth/token",
+        device_url="https://huggingface.co/oauth/device",
+        client_id=settings.client_id,
+        client_secret=settings.client_secret or None,
+        client_auth="basic",
+        scopes=("openid", "profile", "email", "inference-api"),
+    )
+    return [replace(HUGGINGFACE, auth=replace(HUGGINGFACE.auth, type="apikey"), oauth=login)]

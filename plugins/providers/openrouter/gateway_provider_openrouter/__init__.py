@@ -5,11 +5,12 @@ Thinking: https://openrouter.ai/docs/use-cases/reasoning-tokens
 
 Any id from https://openrouter.ai/models is accepted. Clients that speak
 responses or messages are passed through to the endpoints that exist for them.
+Signing in gives a key: https://openrouter.ai/docs/use-cases/oauth-pkce
 """
 
 from collections.abc import Iterator
 
-from gateway_core import Kind, Model, ProviderSpec, Service, hookimpl
+from gateway_core import Auth, Kind, Model, OAuth, ProviderSpec, Service, hookimpl
 from gateway_providers import openai_compatible
 from gateway_providers.services import PassThroughService, images
 
@@ -29,6 +30,13 @@ OPENROUTER = openai_compatible(
         other_formats={"claude": "https://openrouter.ai/api/v1"},
         beginnings=("deepseek-",),
         environment=("OPENROUTER_API_KEY",),
+        auth=Auth(type="apikey"),
+        oauth=OAuth(
+            flow="key",
+            authorize_url="https://openrouter.ai/auth",
+            token_url="https://openrouter.ai/api/v1/auth/keys",
+            client_id="",  # It knows applications by the address that a browser comes back to.
+        ),
         passthrough_models=True,
         # https://openrouter.ai/docs/features/model-routing
         variants=(":nitro", ":floor", ":exacto", ":online"),

@@ -11,16 +11,23 @@ mode, which knows neither. An account's ``baseUrl`` is where ``/models/…``
 begins. ``GOOGLE_CLOUD_PROJECT`` is deliberately not read: it is set on many
 machines that have no business with this vendor, and would make an account of
 itself.
+
+An account may also be a login, once an operator has registered an application:
+https://developers.google.com/identity/protocols/oauth2/web-server
 """
 
 from collections.abc import Iterator
 
-from gateway_core import AccountField, Auth, Kind, Model, ProviderSpec, Service, hookimpl
+from msgspec.structs import replace
+
+from gateway_core import AccountField, Auth, Kind, Model, OAuth, ProviderSpec, Service, hookimpl
+from gateway_providers.logins import LoginSettings
 from gateway_providers.services import GENERATIVE
 
 from .addresses import GLOBAL, address
 from .embeddings import EMBEDDING
 from .executor import VertexExecutor
+from .tokens import SCOPE
 
 
 def gemini(*ids: str) -> Iterator[Model]:
@@ -88,6 +95,30 @@ VERTEX = ProviderSpec(
 )
 
 
+class Settings(LoginSettings, frozen=True, kw_only=True, rename="camel"):
+    """The application that you have registered at Google, for signing in there."""
+
+
 @hookimpl
-def register_providers() -> list[ProviderSpec]:
-    return [VERTEX]
+def register_settings() -> type[Settings]:
+    return Settings
+
+
+@hookimpl
+def register_providers(settings: Settings) -> list[ProviderSpec]:
+    if not settings.client_id:
+        return [VERTEX]
+    # Its flow with a code to type in gives no access to the cloud:
+    # https://developers.google.com/identity/protocols/oauth2/limited-input-device
+    login = OAuth(
+        flow="pkce",
+        authorize_url="https://accounts.google.com/o/oauth2/v2/auth",
+        token_url="https://oauth2.googleapis.com/token",
+        revoke_url="https://oauth2.googleapis.com/revoke",
+        client_id=settings.client_id,
+        client_secret=settings.client_secret or None,
+        scopes=("openid", "email", SCOPE),
+        # Without both, only the first login of a person gives a refresh token.
+        parameters={"access_type": "offline", "prompt": "consent"},
+    )
+    return [replace(VERTEX, auth=replace(VERTEX.auth, type="apikey"), oauth=login)]
