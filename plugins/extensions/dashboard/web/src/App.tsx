@@ -33,6 +33,7 @@ const opened = PAGES.find(({ path }) => window.location.pathname.startsWith(`/da
 opened?.load?.().catch(() => {});
 
 const pages = PAGES.map(({ load, ...page }) => ({ ...page, Component: load === null ? OverviewPage : later(load) }));
+const CallbackPage = later(() => import("./session/CallbackPage"));
 const PluginPage = later(() => import("./plugin-pages/PluginPage"));
 
 export function App() {
@@ -62,6 +63,14 @@ export function App() {
                   element={
                     <Suspense key="pages" fallback={<WaitingPage />}>
                       <PluginPage />
+                    </Suspense>
+                  }
+                />
+                <Route
+                  path="callback"
+                  element={
+                    <Suspense fallback={<WaitingPage />}>
+                      <CallbackPage />
                     </Suspense>
                   }
                 />

@@ -8,6 +8,7 @@ import { refresh } from "~/api/cache";
 import { api, messageOf, query, type Shape } from "~/api/client";
 import { texts } from "~/texts";
 import type { Vendor } from "./Gallery";
+import { OAuthLogin } from "./OAuthLogin";
 import { WebLogin } from "./WebLogin";
 
 const providers = texts.providers;
@@ -30,7 +31,7 @@ interface Field {
 }
 
 interface Props {
-  vendor: Pick<Vendor, "id" | "name" | "authType" | "keysUrl" | "docsUrl" | "variables" | "accountSchema" | "hasWebLogin">;
+  vendor: Pick<Vendor, "id" | "name" | "authType" | "keysUrl" | "docsUrl" | "variables" | "accountSchema" | "hasWebLogin" | "loginFlows">;
   /** The account to change; none for a new one. */
   account?: Connection;
   /** A name that is not taken. */
@@ -146,6 +147,9 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
       }}
     >
       <Stack gap="sm">
+        {vendor.loginFlows.length > 0 && (
+          <OAuthLogin vendor={vendor} name={values.name} data={dataOf(values.data)} account={account} onDone={onDone} />
+        )}
         {vendor.hasWebLogin && <WebLogin vendor={vendor} name={values.name} account={account} onDone={onDone} />}
         {hasKey && (
           <PasswordInput

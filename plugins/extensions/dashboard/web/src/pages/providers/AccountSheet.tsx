@@ -123,6 +123,7 @@ function Edit({ account }: { account: Connection }) {
           variables: [],
           accountSchema: {},
           hasWebLogin: false,
+          loginFlows: [],
         };
         return <AccountForm vendor={vendor} account={account} onDone={() => notifyDone(texts.common.saved)} />;
       }}

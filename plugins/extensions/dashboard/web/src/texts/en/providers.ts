@@ -93,6 +93,17 @@ export const providers = {
     variables: (names: string) => `Or set ${names} when the gateway starts.`,
     needed: "Required",
   },
+  oauth: {
+    start: (vendor: string) => `Sign in at ${vendor}`,
+    startWithCode: "Use a code",
+    hint: "The gateway keeps and renews the login. Or save a key below.",
+    waiting: "Sign in in the window that has opened; this page goes on by itself",
+    typeIn: "Open the vendor's page at any device, and type in this code",
+    open: "Open the vendor's page",
+    refused: (why: string) => `The vendor refuses the login: ${why}`,
+    back: "The vendor has sent you back",
+    close: "You may close this window; the page that you came from goes on by itself.",
+  },
   webLogin: {
     start: (vendor: string) => `Sign in at ${vendor}`,
     hint: "Opens the vendor's pages in a window; the gateway keeps the cookie. Or paste one below.",
