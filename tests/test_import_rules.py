@@ -267,7 +267,12 @@ def files(module: Module) -> Iterator[str]:
         *("gateway_cli.whereabouts", "gateway_core.config.temporary_file"),
         "gateway_cli.upgrade_plan",
         "gateway_core.plugins.files",
-        *("gateway_kit.scaffold", "gateway_kit.results", "gateway_kit.bugs"),
+        *(
+            "gateway_kit.scaffold",
+            "gateway_kit.results",
+            "gateway_kit.bugs",
+            "gateway_kit.cassettes",
+        ),
         "gateway_batches.folder",
         "gateway_administration.machine",
     )

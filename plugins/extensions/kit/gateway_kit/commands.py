@@ -6,6 +6,7 @@ import click
 
 from gateway_core import hookimpl
 
+from .cassettes.command import cassette_command
 from .check_command import check_command
 from .dev.command import dev_command
 from .mock_vendor_options import check_content, check_fault, resolve_dialect
@@ -43,6 +44,7 @@ def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu:
 
 @hookimpl
 def register_commands(cli: click.Group) -> None:
+    cli.add_command(cassette_command)
     cli.add_command(mock_vendor)
     plugins = cli.commands.get("plugins")
     if isinstance(plugins, click.Group):
