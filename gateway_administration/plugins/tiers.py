@@ -65,6 +65,8 @@ class Result(Struct, frozen=True, kw_only=True, rename="camel"):
     """How many cases failed as its author said they would."""
     clients: tuple[str, ...] = ()
     """The client formats that its vendors were called in."""
+    lacks: tuple[str, ...] = ()
+    """What its author says that it has nothing of: no case asked for it."""
 
 
 class Document(Struct, frozen=True):

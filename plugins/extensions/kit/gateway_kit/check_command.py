@@ -70,7 +70,9 @@ def check_command(
         if results is not None:
             for expected in results.expected:
                 click.echo(f"  expected {expected.case}: {expected.reason}")
-            click.echo(f"{results.passed} of {results.cases} cases pass; tier: {_tier(results)}.")
+            click.echo(
+                f"{results.passed} of {results.cases} cases pass; tier: {describe_tier(results)}."
+            )
             if results.clients:
                 click.echo(f"Seen with the client formats {', '.join(results.clients)}.")
     if bugs and results is not None:
@@ -79,11 +81,12 @@ def check_command(
         sys.exit(1)
 
 
-def _tier(results: "Results") -> str:
-    """The tier with its exceptions."""
+def describe_tier(results: "Results") -> str:
+    """The tier with its exceptions, and what it says nothing of."""
     count = len(results.expected)
     but = f", but for {count} expected failure{'s' if count > 1 else ''}" if count else ""
-    return f"{results.tier}{but}"
+    without = f", without {', '.join(results.lacks)}" if results.lacks else ""
+    return f"{results.tier}{but}{without}"
 
 
 def _hunt(discovered: Found, most: int) -> None:

@@ -38,3 +38,9 @@ def import_plugin(plugin: str | object) -> tuple[str, object]:
 def build_registry(plugins: Mapping[str, object]) -> Registry:
     """What the gateway makes of these plugins."""
     return build(load(entry_points=False, extra=plugins))
+
+
+def installed_plugin(name: str) -> object:
+    """What is installed under this name; ``None`` without any."""
+    found = (each.load() for each in installed(lambda name, message: None) if each.name == name)
+    return next(found, None)

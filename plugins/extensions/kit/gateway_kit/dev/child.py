@@ -135,7 +135,8 @@ async def _serve(
         ]
         plugin = found_plugin.load()
         own = read_conformance_options(found_plugin.module, plugin)
-        vendor = build_vendor(options, registry, providers, load_dialects(own, plugin))
+        lacks = frozenset(own.lacks)
+        vendor = build_vendor(options, registry, providers, load_dialects(own, plugin), lacks)
         await vendor.open()
         network.origin = vendor.url
         try:
@@ -143,7 +144,9 @@ async def _serve(
             base = f"http://{HERE}:{options.port}"
             command = f"model-gateway --data-dir {quote(options.data_dir)} api --url {base} GET"
             inside = f"\nLook inside:\n\n  {command} /api/usage/history\n"
-            parent.tell(_greeting(base, found_plugin, registry, providers) + inside, "serving")
+            without = f"\nIts vendors lack {', '.join(own.lacks)}.\n" if own.lacks else ""
+            greeting = _greeting(base, found_plugin, registry, providers)
+            parent.tell(greeting + without + inside, "serving")
             server = choose_server(registry).create(
                 ServerOptions(limits=read_limits(environment), before_cancel=partial(_cut, gateway))
             )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat, hookimpl
 from gateway_core.plugins.registry import Registry
 from gateway_core.upstream.endpoints import spoken
+from gateway_kit.abilities import STREAM, contents
 from gateway_kit.installed_formats import DEFAULT_FORMAT
 from gateway_kit.mock_vendor import (
     CONTENTS,
@@ -14,8 +15,10 @@ from gateway_kit.mock_vendor import (
     MockResponse,
     MockVendor,
     ReceivedRequest,
+    whole_only,
 )
 from gateway_kit.mock_vendor.format_dialect import dialect_from_format
+from gateway_kit.providers.conformance_options import BadConformanceOptions
 
 from .messages import ChildOptions
 
@@ -56,15 +59,23 @@ def build_vendor(
     registry: Registry,
     providers: list[ProviderSpec],
     dialects: Mapping[str, Dialect],
+    lacks: frozenset[str] = frozenset(),
 ) -> MockVendor:
     """A mock vendor in the providers' format, if they all use the same one.
 
-    ``dialects`` are the plugin's own, by wire format.
+    ``dialects`` are the plugin's own, by wire format, and ``lacks`` what its CONFORMANCE says.
+    Raises BadConformanceOptions for an answer that the vendor has nothing of.
     """
+    if options.says not in contents(lacks):
+        raise BadConformanceOptions(
+            f"its CONFORMANCE says that the vendor lacks what --says {options.says} needs"
+        )
     dialect: Dialect | None = None
     if options.wire is not None:
         dialect = DIALECTS.get(options.wire) or _dialect(registry.formats[options.wire], dialects)
     dialect = dialect or _only(registry, providers, dialects)
+    if dialect is not None and STREAM in lacks:
+        dialect = whole_only(dialect)
     answering = DialectScript(dialect=dialect, content=CONTENTS[options.says], fault=options.fault)
     return _ForgetfulVendor(answering)
 

@@ -20,17 +20,25 @@ from gateway_core.plugins import load, settings_of
 from gateway_filters import plugin as filtering
 from gateway_kit.case import Case
 from gateway_kit.hook_calls import call_hook, read_default_settings
-from gateway_kit.installed_formats import DEFAULT_FORMAT, INSTALL_DEFAULT_FORMAT, build_registry
+from gateway_kit.installed_formats import (
+    DEFAULT_FORMAT,
+    INSTALL_DEFAULT_FORMAT,
+    build_registry,
+    installed_plugin,
+)
 from gateway_kit.kit_vendor import KitVendor
 from gateway_kit.providers import harness as provider_harness
 from gateway_kit.providers.asgi_client import HERE, ClientAnswer, ClientCall
 from gateway_kit.providers.subject import ProviderUnderTest
 
+from .media_vendor import MediaVendor
 from .sample_calls import texts_of
 from .subject import ANSWERS, ExtensionUnderTest
 
 SECRET = "kit-secret-4711-0123456789abcdef"
 """What secret settings are."""
+SERVICES = "services"
+"""The plugin with the endpoints of pictures and sound."""
 PATIENCE = 3.0
 """Seconds that any one request may take."""
 STREAM = 0.3
@@ -74,6 +82,8 @@ class ExtensionHarness:
         self.plugins = {**formats, "kit-vendor": vendor, subject.module: subject.plugin}
         if ANSWERS in subject.hooks:
             self.plugins["filters"] = filtering
+        if "register_interceptors" in subject.hooks:
+            self.plugins |= {"kit-media": MediaVendor(), SERVICES: installed_plugin(SERVICES)}
         registry = build_registry({**formats, "kit-vendor": vendor})
         if DEFAULT_FORMAT not in registry.formats:
             raise LookupError(

@@ -7,9 +7,8 @@ from typing import Any
 
 from gateway_administration.plugins.tiers import Tier
 from gateway_core.plugins import load
-from gateway_core.plugins.discovery import installed
 from gateway_kit.case import Case, with_tier
-from gateway_kit.installed_formats import format_plugins, import_plugin
+from gateway_kit.installed_formats import format_plugins, import_plugin, installed_plugin
 from gateway_kit.providers.imports import import_cases
 
 from .answer_filters import answer_filter_cases
@@ -18,6 +17,7 @@ from .declaration import declaration_cases
 from .harness import ExtensionHarness
 from .interceptors import interceptor_cases
 from .lifespan import lifespan_cases
+from .media import media_cases
 from .registered import registered_cases
 from .rewriting import rewriting_cases
 from .routes import route_cases
@@ -104,6 +104,7 @@ class ExtensionSuite:
         if "register_interceptors" in subject.hooks:
             yield from with_tier(Tier.SILVER, interceptor_cases(subject))
             yield from with_tier(Tier.SILVER, rewriting_cases(subject))
+            yield from with_tier(Tier.SILVER, media_cases(subject))
         if ANSWERS in subject.hooks:
             yield from with_tier(Tier.SILVER, answer_filter_cases(subject))
         if "register_routes" in subject.hooks:
@@ -117,8 +118,5 @@ class ExtensionSuite:
 
 def _dashboard(tested: object) -> object:
     """The installed management routes, unless they are what is tested; ``None`` without any."""
-    for each in installed(lambda name, message: None):
-        if each.name == DASHBOARD:
-            plugin = each.load()
-            return None if plugin is tested else plugin
-    return None
+    plugin = installed_plugin(DASHBOARD)
+    return None if plugin is tested else plugin

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gateway_core import WireFormat
+from gateway_kit.abilities import unknown
 
 from . import (
     agreement,
@@ -75,8 +76,13 @@ def format_cases(
     ``examples`` bounds how many values of each strategy a law is tried with; with
     ``simplify`` the one that breaks it is made as small as possible before it is shown.
     ``bodies`` are what clients send, by the names of ``asked.ASKED``, for a format without a
-    vendor side. What the format ``lacks`` (``tools``) it may refuse with BadRequest.
+    vendor side. What the format ``lacks``, by the names of ``gateway_kit.ABILITIES``, is
+    asked for in one law alone, which wants it refused with BadRequest or named in losses.
+    Raises ValueError for a name that is none of these.
     """
+    wrong = "; ".join(unknown(lacks := tuple(lacks)))
+    if wrong:
+        raise ValueError(wrong)
     harness = FormatHarness(
         wire,
         samples or Samples(),
@@ -87,4 +93,5 @@ def format_cases(
         bodies=bodies or {},
         lacks=frozenset(lacks),
     )
-    return [FormatCase(law, harness) for law in LAWS if law.needs(wire)]
+    laws = (*LAWS, *marks.LACKING) if lacks else LAWS
+    return [FormatCase(law, harness) for law in laws if law.needs(wire)]

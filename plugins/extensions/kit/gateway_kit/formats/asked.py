@@ -26,6 +26,7 @@ from gateway_core import (
     Turn,
     WireFormat,
 )
+from gateway_kit.abilities import is_asked
 
 from .case import Law, expect, expect_equal, law
 from .harness import FormatHarness
@@ -245,7 +246,11 @@ def _part(part: Any) -> tuple[Any, ...]:
     is_only_asked,
 )
 def known(harness: FormatHarness) -> None:
-    missing = [name for name in ASKED if name not in harness.bodies]
+    missing = [
+        name
+        for name, conversation in ASKED.items()
+        if name not in harness.bodies and not is_asked(conversation, harness.lacks)
+    ]
     expect(not missing, missing)
     strange = sorted(harness.bodies.keys() - ASKED.keys() - FURTHER.keys())
     expect(not strange, f"no name of the kit: {strange}")
@@ -263,6 +268,7 @@ def asked_law(name: str, conversation: Conversation) -> Law:
         body = harness.bodies.get(name)
         if body is None:
             return
+        expect(not is_asked(conversation, harness.lacks), "there is a body for what is lacking")
         plain = harness.bodies.get("question") or {}
         call = harness.call(msgspec.json.encode(body), stream=conversation.stream)
         actual = harness.client.read_request(call)

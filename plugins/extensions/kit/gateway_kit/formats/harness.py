@@ -24,12 +24,17 @@ from gateway_core import (
     WireFormat,
 )
 from gateway_formats.fold import unfold
+from gateway_kit.abilities import STREAM, is_asked
 
 from . import sample_values
 
 PROVIDER = "kit-vendor"
 
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Lacked(Exception):
+    """A case does not apply, since its conversation needs what the format lacks."""
 
 
 class RecordedError(Struct, frozen=True):
@@ -132,6 +137,14 @@ class FormatHarness:
         return self.client.read_request(self.call(body))
 
     def write_request(self, conversation: Conversation) -> tuple[bytes, Losses]:
+        """Raises Lacked for a conversation that needs what the format is said to lack."""
+        if STREAM in self.lacks:
+            conversation = msgspec.structs.replace(conversation, stream=False)
+        if is_asked(conversation, self.lacks):
+            raise Lacked
+        return self.write_any_request(conversation)
+
+    def write_any_request(self, conversation: Conversation) -> tuple[bytes, Losses]:
         losses = Losses()
         return self.vendor.write_request(conversation, self.target, losses), losses
 

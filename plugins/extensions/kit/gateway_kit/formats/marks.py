@@ -30,6 +30,7 @@ from gateway_core import (
     ToolChoice,
     Turn,
 )
+from gateway_kit.abilities import ABILITIES, STREAM, is_carried, verdict
 
 from .case import Law, expect, has_vendor, law
 from .harness import FormatHarness
@@ -273,9 +274,63 @@ def model_and_stream(harness: FormatHarness) -> None:
 
     one = sent("kit-model-4711", False)
     expect(one != sent("kit-model-4712", False), "two models:", *one)
+    if STREAM in harness.lacks:
+        return
     expect(one != sent("kit-model-4711", True), "stream and whole:", *one)
 
 
+@law(
+    "requests/lacks",
+    "what the plugin's CONFORMANCE says is lacking is there after all, or is lost in silence",
+    "take it out of lacks, or refuse it with BadRequest or name it in losses",
+    has_vendor,
+)
+def lacking(harness: FormatHarness) -> None:
+    def seen(conversation: Conversation) -> tuple[bytes, set[str]]:
+        body, losses = harness.write_any_request(harness.for_target(conversation))
+        return body, set(losses.names)
+
+    for name in sorted(harness.lacks):
+        ability = ABILITIES[name]
+        if ability.example is None:
+            continue
+        try:
+            body, losses = seen(ability.example)
+            (without, usual), (again, _) = seen(ability.beside), seen(ability.beside)
+        except BadRequest:
+            continue
+        wrong = verdict(
+            name,
+            named=bool(losses - usual),
+            carried=is_carried(ability, body, without, again),
+        )
+        expect(wrong is None, wrong, body)
+
+
+@law(
+    "requests/lacks-streams",
+    "a vendor that is said to have no streams is asked for one",
+    "take stream out of lacks, or ask for whole answers alone",
+    has_vendor,
+)
+def lacking_streams(harness: FormatHarness) -> None:
+    if STREAM not in harness.lacks:
+        return
+
+    def asked(stream: bool) -> tuple[bytes, bytes, str]:
+        one, again = (
+            harness.write_any_request(replace(harness.for_target(PLAIN), stream=stream))[0]
+            for _ in range(2)
+        )
+        return one, again, harness.vendor.path(harness.target.model.id, stream)
+
+    (whole, again, path), (streamed, _, other) = asked(False), asked(True)
+    expect(path == other, "another path:", other)
+    expect(not is_carried(ABILITIES[STREAM], streamed, whole, again), streamed)
+
+
+LACKING: tuple[Law, ...] = (lacking, lacking_streams)
+"""Of formats that are said to lack something."""
 LAWS: tuple[Law, ...] = (
     model_and_stream,
     types_of_images,

@@ -5,7 +5,7 @@ from .content import CONTENTS, Content, TokenCounts, ToolUse
 from .dialect_script import DialectScript
 from .dialects import DIALECTS
 from .faults import MENU, Fault, UnknownFault, apply_fault
-from .frames import Dialect, Frame
+from .frames import Dialect, Frame, whole_only
 from .server import MockResponse, MockVendor, ReceivedRequest, Script
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "ToolUse",
     "UnknownFault",
     "apply_fault",
+    "whole_only",
 ]

@@ -7,11 +7,12 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from .content import Content
 
 FrameRole = Literal["start", "thinking", "text", "call", "finish", "usage", "end"]
-Framing = Literal["sse", "lines", "binary"]
+Framing = Literal["sse", "lines", "binary", "whole"]
 encode = msgspec.json.Encoder().encode
 
 
@@ -48,7 +49,17 @@ class Dialect(Struct, frozen=True, kw_only=True):
             "sse": "text/event-stream",
             "lines": "application/x-ndjson",
             "binary": "application/vnd.amazon.eventstream",
+            "whole": "application/json",
         }[self.framing]
+
+
+def whole_only(dialect: Dialect) -> Dialect:
+    """The dialect of a vendor that has no streams: whatever is asked, it answers whole."""
+
+    def stream(content: Content, model: str) -> Sequence[Frame]:
+        return [Frame("text", dialect.whole(content, model))]
+
+    return replace(dialect, framing="whole", stream=stream)
 
 
 def data(event: Any) -> bytes:

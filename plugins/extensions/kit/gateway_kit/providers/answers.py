@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from gateway_core import UpstreamError
+from gateway_kit.abilities import STREAM, contents
 from gateway_kit.case import Case, CaseFailed, Run, expect, expect_none
 from gateway_kit.mock_vendor import (
-    CONTENTS,
     Content,
     MockAnswer,
     ReceivedRequest,
@@ -32,7 +32,7 @@ SOON = 2.0
 def answer_cases(subject: ProviderUnderTest, route: Route, *, stream: bool) -> Iterator[Case]:
     """Each thing that an answer may say."""
     where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
-    for name, content in CONTENTS.items():
+    for name, content in contents(subject.lacks).items():
         if name == "cached" or (name == "thinking" and not route.dialect.thinks):
             continue
         yield Case(
@@ -127,7 +127,10 @@ def stream_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
     """What only a stream can get wrong."""
     where = f"{subject.spec.id}: {route}-stream"
     scene = MockAnswer(
-        dialect=route.dialect, content=CONTENTS["thinking"], model=route.model.id, stream=True
+        dialect=route.dialect,
+        content=subject.content("thinking"),
+        model=route.model.id,
+        stream=True,
     )
     request = build_request(subject, route, stream=True)
 
@@ -144,11 +147,12 @@ def stream_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
         await harness.ask(request, failed)
         await _in_time(_gone(harness), "the vendor is still kept busy after its stream has failed")
 
-    yield Case(
-        name=f"{where}: gives up what has failed",
-        advice="Close the response that the transport gave in the aclose of your own.",
-        run=given_up,
-    )
+    if STREAM not in subject.lacks:
+        yield Case(
+            name=f"{where}: gives up what has failed",
+            advice="Close the response that the transport gave in the aclose of your own.",
+            run=given_up,
+        )
     yield Case(
         name=f"{where}: every cut",
         advice="Hold an unfinished frame or character until the rest of its bytes has come.",

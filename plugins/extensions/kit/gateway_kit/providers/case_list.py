@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from gateway_administration.plugins.tiers import Tier
+from gateway_kit.abilities import STREAM
 from gateway_kit.case import Case, with_tier
 
 from .answers import answer_cases, early_leave_case, stream_cases
@@ -10,6 +11,7 @@ from .broken_answers import broken_answer_cases, odd_framing_cases
 from .conduct import account_cases, conduct_cases
 from .declaration import declaration_cases, exercised_case
 from .imports import import_cases
+from .lacking import lacking_cases
 from .manifest_stability import manifest_cases
 from .plausibility import plausibility_cases
 from .quirks import quirk_cases
@@ -35,6 +37,7 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
             for number, route in enumerate(subject.routes()):
                 full = subject.every_client or route.passes_through or number == 0
                 yield from with_tier(Tier.SILVER, _ordinary_cases(subject, route, full=full))
+                yield from with_tier(Tier.SILVER, lacking_cases(subject, route))
                 if full:
                     yield from with_tier(Tier.SILVER, conduct_cases(subject, route))
                     yield from with_tier(Tier.SILVER, account_cases(subject, route))
@@ -62,9 +65,11 @@ def _fault_cases(
     yield from stream_cases(subject, route)
     if not full:
         return
-    for stream in (False, True):
+    for stream in (False,) if STREAM in subject.lacks else (False, True):
         is_slow = slow and subject.thorough and (stream or subject.every_client)
         yield from broken_answer_cases(subject, route, stream=stream, slow=is_slow)
+    if STREAM in subject.lacks:
+        return
     yield early_leave_case(subject, route)
     yield from odd_framing_cases(subject, route)
     yield from quirk_cases(subject, route)

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway_administration.plugins.tiers import Tier
+from gateway_kit.abilities import unknown
 from gateway_kit.mock_vendor import Dialect
 
 from .subject import Account
@@ -45,8 +46,8 @@ class ConformanceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_field
     the name of what it asks for. For a format without a vendor side, whose requests the kit
     cannot write."""
     lacks: tuple[str, ...] = ()
-    """What vendors of the plugin have nothing of, so that no case asks for it: ``stream``,
-    ``tools``, ``history``."""
+    """What the plugin's formats and vendors have nothing of, by the names of ``ABILITIES``: cases
+    that need it are left out, and others see that it is really lacking."""
     settings: Mapping[str, Any] = {}
     """Values of the plugin's settings with which an extension does its work."""
     expected: Mapping[str, str] = {}
@@ -85,11 +86,14 @@ BUNDLED = {
         accounts={"cloudflare-ai": Account(data={"accountId": "0123456789abcdef"})}
     ),
     "gateway_provider_dify": ConformanceOptions(
-        lacks=("tools",),
-        expected={
-            "dify: exercised": "an application answers one text, and always whole: it has no "
-            "streams, no tools and no turns that the cases could ask for"
-        },
+        dialects={"dify": "gateway_kit.mock_vendor.dify:DIFY"},
+        # An application answers one text, and always whole; it has settings of its own.
+        lacks=(
+            *("stream", "images", "sound", "documents", "tools", "parallel tools"),
+            *("forced tools", "thinking", "structured output", "user", "cache key"),
+            *("service tier", "temperature", "top_p", "top_k", "min_p", "seed"),
+            *("stop", "presence_penalty", "frequency_penalty", "candidates", "logprobs"),
+        ),
     ),
     "gateway_provider_echo": ConformanceOptions(answers_itself=("echo",)),
     "gateway_provider_vertex": ConformanceOptions(
@@ -107,9 +111,13 @@ def read_conformance_options(module: str, plugin: object) -> ConformanceOptions:
     if value is None:
         return BUNDLED.get(module, ConformanceOptions())
     try:
-        return msgspec.convert(value, ConformanceOptions)
+        options = msgspec.convert(value, ConformanceOptions)
     except msgspec.ValidationError as error:
         raise BadConformanceOptions(f"its {NAME} is not what the kit reads: {error}") from None
+    wrong = "; ".join(unknown(options.lacks))
+    if wrong:
+        raise BadConformanceOptions(f"its {NAME} is not what the kit reads: {wrong}")
+    return options
 
 
 def expected_reason(options: ConformanceOptions, case: str, tier: Tier) -> str | None:

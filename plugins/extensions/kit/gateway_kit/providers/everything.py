@@ -2,6 +2,7 @@
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from gateway_core import (
     Conversation,
@@ -58,25 +59,37 @@ class Asked(Struct, frozen=True):
 def everything(subject: ProviderUnderTest, route: Route) -> Asked:
     """Written by the client format's own vendor side, as a client would write it."""
     has_tools = "tools" not in {*subject.spec.drop, *route.model.unsupported, *subject.lacks}
+    # The results of tools are in the middle of the history.
+    has_tools = has_tools and not subject.lacks & {"history"}
+    turns = _TURNS if has_tools else (_TURNS[0], _TURNS[-1])
     conversation = Conversation(
-        instructions=(Text(text="rule4711"),),
-        turns=_TURNS if has_tools else (_TURNS[0], _TURNS[-1]),
+        instructions=() if "system" in subject.lacks else (Text(text="rule4711"),),
+        turns=turns[-1:] if "history" in subject.lacks else turns,
         tools=(_TOOL,) if has_tools else (),
         sampling=Sampling(max_tokens=5417),
-        model=f"{subject.spec.id}/{route.model.id}",
-        dialect=subject.registry.formats[route.client].dialect,
     )
-    usual = build_request(subject, route, stream=False)
+    request, _ = write_for(subject, route, conversation)
+    text = request.body.decode()
+    return Asked(request, tuple(mark for mark in MARKS if mark in text))
+
+
+def write_for(
+    subject: ProviderUnderTest, route: Route, conversation: Conversation
+) -> tuple[ChatRequest, Losses]:
+    """A conversation as a client of the route would send it, and what its format cannot say."""
+    usual, losses = build_request(subject, route, stream=False), Losses()
     vendor = subject.registry.formats[route.client].vendor
     assert vendor is not None, "every client format of the kit has a vendor side"
     provider = ProviderSpec(id="kit-client", name="Kit", format=route.client)
-    model = Model(conversation.model)
-    body = vendor.write_request(conversation, Target(provider, model), Losses())
-    text = body.decode()
-    members = msgspec.json.decode(body)
+    model = f"{subject.spec.id}/{route.model.id}"
+    dialect = subject.registry.formats[route.client].dialect
+    conversation = replace(conversation, model=model, dialect=dialect)
+    members = msgspec.json.decode(
+        vendor.write_request(conversation, Target(provider, Model(model)), losses)
+    )
     if route.client != "gemini":
         members["stream"] = False
     request = ChatRequest(
         path=usual.path, body=msgspec.json.encode(members), client=route.client, stream=False
     )
-    return Asked(request, tuple(mark for mark in MARKS if mark in text))
+    return request, losses

@@ -26,6 +26,7 @@ def provider_cases(
     answers_itself: Iterable[str] = (),
     dialects: Mapping[str, Dialect] = {},
     samples: Mapping[str, ServiceSample] = {},
+    lacks: Iterable[str] | None = None,
 ) -> TestFunction:
     """A test with one parameter for each case of these plugins.
 
@@ -34,7 +35,8 @@ def provider_cases(
     ``thorough`` says whose streams are cut everywhere; without ``every_client``
     one client format of each way has to do. ``answers_itself`` names providers
     that never call a vendor, ``dialects`` how vendors speak formats of their own
-    and ``samples`` what their services besides chat answer.
+    and ``samples`` what their services besides chat answer. ``lacks`` names what
+    the vendors have nothing of, as in CONFORMANCE, which it stands in for.
     Raises what importing a plugin raises.
     """
     suite = ProviderSuite(
@@ -45,6 +47,7 @@ def provider_cases(
         answers_itself=frozenset(answers_itself),
         dialects=dialects,
         samples=samples,
+        lacks=lacks,
     )
 
     @pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.name)

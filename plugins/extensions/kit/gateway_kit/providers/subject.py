@@ -8,7 +8,8 @@ from msgspec import Struct
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat
 from gateway_core.plugins.registry import Registry
 from gateway_core.upstream.endpoints import spoken
-from gateway_kit.mock_vendor import DIALECTS, Dialect
+from gateway_kit.abilities import STREAM, contents
+from gateway_kit.mock_vendor import CONTENTS, DIALECTS, Content, Dialect, whole_only
 from gateway_kit.mock_vendor.format_dialect import dialect_from_format
 
 from .service_samples import ServiceSample
@@ -57,10 +58,14 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     dialects: Mapping[str, Dialect] = {}
     """Dialects of the mock vendor for the plugin's own formats."""
     lacks: frozenset[str] = frozenset()
-    """What the vendor has nothing of; see ConformanceOptions."""
+    """What the vendor has nothing of, by the names of ``ABILITIES``."""
     samples: Mapping[str, ServiceSample | None] = {}
     """Requests and answers of services that differ from most vendors'; ``None`` for a service
     that is not exercised."""
+
+    def content(self, name: str) -> Content:
+        """What the vendor may say of this name; text for what it has nothing of."""
+        return contents(self.lacks).get(name, CONTENTS["text"])
 
     def models(self) -> list[Model]:
         """One chat model for each wire format that the vendor's models use."""
@@ -99,4 +104,5 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
                     yield client, model, spoken(formats[client], Target(self.spec, model), formats)
 
     def _dialect(self, wire: WireFormat) -> Dialect | None:
-        return {**DIALECTS, **self.dialects}.get(wire.id) or dialect_from_format(wire)
+        dialect = {**DIALECTS, **self.dialects}.get(wire.id) or dialect_from_format(wire)
+        return whole_only(dialect) if dialect is not None and STREAM in self.lacks else dialect

@@ -1,19 +1,21 @@
 """The suite of one or several provider plugins: their cases, and a bench that all of them share."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gateway_administration.plugins.tiers import Tier
 from gateway_core import ProviderSpec
 from gateway_core.plugins import State
 from gateway_core.plugins.registry import Registry
+from gateway_kit.abilities import unknown
 from gateway_kit.case import Case, with_tier
 from gateway_kit.installed_formats import build_registry, format_plugins, import_plugin
 from gateway_kit.mock_vendor import Dialect
 
 from .case_list import build_cases
 from .conformance_options import (
+    BadConformanceOptions,
     expected_reason,
     load_dialects,
     read_conformance_options,
@@ -42,7 +44,12 @@ class ProviderSuite:
         answers_itself: frozenset[str] = frozenset(),
         dialects: Mapping[str, Dialect] = {},
         samples: Mapping[str, ServiceSample] = {},
+        lacks: Iterable[str] | None = None,
     ) -> None:
+        lacks = None if lacks is None else frozenset(lacks)
+        wrong = "; ".join(unknown(lacks or ()))
+        if wrong:
+            raise BadConformanceOptions(wrong)
         self._tested = dict(map(import_plugin, plugins))
         self.modules = tuple(each for each in plugins if isinstance(each, str))
         other_formats = {
@@ -73,7 +80,7 @@ class ProviderSuite:
                 every_client=every_client,
                 answers_itself=spec.id in {*answers_itself, *own[module].answers_itself},
                 dialects={**spoken, **dialects},
-                lacks=frozenset(own[module].lacks),
+                lacks=frozenset(own[module].lacks) if lacks is None else lacks,
                 samples={**shipped_samples(self._tested[module]), **samples},
             )
             for module, spec in _specs(self._tested, self.registry)

@@ -185,6 +185,7 @@ def model_faults(
     request: ReceivedRequest, route: Route, provider: str, *, stream: bool
 ) -> Iterator[str]:
     """Whether the model and ``stream`` are where the format has them."""
+    stream = stream and route.dialect.framing != "whole"
     members, model = _members(request), route.model.id
     if route.wire.model_in_body:
         name, flag = route.dialect.model_member, route.dialect.stream_member

@@ -107,6 +107,7 @@ def check(
         seconds=round(time.monotonic() - started, 1),
         live=is_live,
         expected=tuple(expected),
+        lacks=conformance.lacks,
         clients=next((step.clients for step in steps_to_run if step.clients), ()),
         checked_at=datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds"),
     )

@@ -49,6 +49,8 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
     expected: tuple[ExpectedFailure, ...] = ()
     clients: tuple[str, ...] = ()
     """The client formats that its vendors were called in; none for a plugin without vendors."""
+    lacks: tuple[str, ...] = ()
+    """What its author says that it has nothing of: no case asked for it."""
 
     @property
     def passed(self) -> int:

@@ -39,6 +39,7 @@ def to_record(results: Results) -> Result:
         checked_at=results.checked_at,
         expected=len(results.expected),
         clients=results.clients,
+        lacks=results.lacks,
     )
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from gateway_administration.plugins.tiers import Tier
 from gateway_core import WireFormat
 from gateway_core.plugins.registry import Registry
+from gateway_kit.abilities import STREAM, contents
 from gateway_kit.extensions import ExtensionSuite
 from gateway_kit.extensions.subject import EXTENDING
 from gateway_kit.installed_formats import (
@@ -20,7 +21,7 @@ from gateway_kit.installed_formats import (
     build_registry,
     format_plugins,
 )
-from gateway_kit.mock_vendor import CONTENTS, DIALECTS, Dialect, MockAnswer
+from gateway_kit.mock_vendor import DIALECTS, Dialect, MockAnswer, whole_only
 from gateway_kit.providers import ProviderSuite
 from gateway_kit.providers.conformance_options import (
     ConformanceOptions,
@@ -63,7 +64,10 @@ def build_steps(
     hooks = {hook for each in registry.plugins if each.name == module for hook in each.hooks}
     if "register_providers" in hooks or not hooks & {*EXTENDING, "register_formats"}:
         suite = ProviderSuite(
-            (module,), accounts=options.accounts, answers_itself=frozenset(options.answers_itself)
+            (module,),
+            accounts=options.accounts,
+            answers_itself=frozenset(options.answers_itself),
+            lacks=options.lacks,
         )
         closing.callback(suite.close)
         asked = [subject for subject in suite.subjects if not subject.answers_itself]
@@ -107,7 +111,7 @@ def _format_steps(
     for id in own:
         wire: WireFormat = registry.formats[id]
         bodies = load_place(options.requests[id], plugin) if id in options.requests else None
-        samples = _samples(wire, dialects.get(id))
+        samples = _samples(wire, dialects.get(id), frozenset(options.lacks))
         for case in format_cases(wire, samples, bodies=bodies, lacks=options.lacks):
             if id in options.other_work and not str(case).startswith(_ANY_WORK):
                 continue
@@ -118,13 +122,16 @@ def _format_steps(
             yield Step(name=name, tier=tier, run=partial(_check_law, case.check))
 
 
-def _samples(wire: WireFormat, dialect: Dialect | None) -> "Samples | None":
+def _samples(wire: WireFormat, dialect: Dialect | None, lacks: frozenset[str]) -> "Samples | None":
     """Answers of a vendor whose format no client speaks; the kit writes all others itself."""
     from gateway_kit.formats import Samples
 
     if dialect is None or wire.client is not None:
         return None
-    answers = [MockAnswer(dialect=dialect, content=content) for content in CONTENTS.values()]
+    if STREAM in lacks:
+        dialect = whole_only(dialect)
+    said = contents(lacks).values()
+    answers = [MockAnswer(dialect=dialect, content=content) for content in said]
     return Samples(
         replies=[answer.body() for answer in answers],
         streams=[replace(answer, stream=True).body() for answer in answers],
