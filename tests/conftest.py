@@ -3,10 +3,13 @@
 import gc
 import os
 import signal
+import ssl
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Any
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 from postgres_servers import make_database, shared_server
@@ -44,6 +47,31 @@ def has_room(folder: str) -> bool:
 
 if has_room(MEMORY):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
+# Whatever a test reaches is on loopback, where no public authority certifies anything, and to read
+# all of theirs takes 30 ms of every client's opening. Authorities of a test's own are read as ever.
+_paths = ssl.get_default_verify_paths()
+PUBLIC = {certifi.where(), _paths.openssl_cafile, _paths.cafile, os.environ.get("SSL_CERT_FILE")}
+_read, _read_default = (
+    ssl.SSLContext.load_verify_locations,
+    ssl.SSLContext.set_default_verify_paths,
+)
+
+
+def _read_others(
+    context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None
+) -> None:
+    if cafile not in PUBLIC or cadata is not None:
+        _read(context, cafile, capath, cadata)
+
+
+def _read_given(context: ssl.SSLContext) -> None:
+    if os.environ.get("SSL_CERT_FILE") not in (*PUBLIC, None):
+        _read_default(context)
+
+
+ssl.SSLContext.load_verify_locations = _read_others  # type: ignore[method-assign]
+ssl.SSLContext.set_default_verify_paths = _read_given  # type: ignore[method-assign]
 
 # The first use of a text strategy in a clean checkout builds a large table.
 CALM = [HealthCheck.too_slow]

@@ -17,6 +17,7 @@ import gateway_format_openai_responses
 import gateway_provider_echo
 import httpx2
 from fake_vendor import FakeVendor, MockResponse, ReceivedRequest
+from migrated_file import lay_database
 from served_gateway import PATIENT, vendor_plugin
 
 from gateway_batches import plugin as batches
@@ -224,6 +225,7 @@ async def opened(
         plugins |= {"native": native, "filters": filters, "groups": groups}
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
+        lay_database(environment)
         gateway = await stack.enter_async_context(
             Gateway.open(
                 environment,

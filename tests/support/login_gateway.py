@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import httpx2
+from migrated_file import lay_database
 from own_stores import own_stores
 
 from gateway_administration.stores.audit import AuditFilter, AuditRow
@@ -153,6 +154,7 @@ async def opened(
     plugin = SimpleNamespace(register_routes=hookimpl(register_routes))
     given = {"JWT_SECRET": SECRET, "INITIAL_PASSWORD": PASSWORD, **variables}
     environment = from_environ({"DATA_DIR": str(data_dir), **given})
+    lay_database(environment)
     async with AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(
             Gateway.open(

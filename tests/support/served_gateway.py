@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from fake_vendor import FakeVendor, Script
+from migrated_file import lay_database
 
 from gateway_cli.event_loop import loop_factory
 from gateway_cli.listening import listen
@@ -111,6 +112,7 @@ def serve_gateway(
                 else [keyless_provider(name, vendor) for name, vendor in here.vendors.items()]
             )
             environment = from_environ({"DATA_DIR": str(data_dir), **PATIENT, **variables})
+            lay_database(environment)
             listener = listen("127.0.0.1", 0)
             stack.callback(listener.close)
             here.gateway = await stack.enter_async_context(
