@@ -8,7 +8,6 @@ shows are written to ``docs/images`` too.
 """
 
 import math
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -24,6 +23,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from dashboard_browser import (  # noqa: E402  # a folder of tests is no package
     DESKTOP,
+    PATHS,
     PHONE,
     VARIABLES,
     Person,
@@ -38,8 +38,6 @@ from served_gateway import Served, serve_gateway  # noqa: E402
 from gateway_core.storage.moments import iso  # noqa: E402
 from gateway_core.storage.stores.usage import UsageRecord, UsageRow  # noqa: E402
 
-REGISTRY = ROOT / "plugins" / "extensions" / "dashboard" / "web" / "src" / "pages" / "registry.ts"
-PATHS = re.findall(r'\{ path: "([a-z-]+)"', REGISTRY.read_text("utf-8"))
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 CALLS = (("acme/large", 14), ("acme/small", 9), ("open/m-1", 6), ("quick", 4), ("acme/none", 2))
 IMAGES = ROOT / "docs" / "images"

@@ -80,8 +80,7 @@ class AccountField(Struct, frozen=True, kw_only=True):
     """A member of an account's data that the vendor needs or takes, as a form asks for it."""
 
     name: str
-    """Its key in ``providerSpecificData``. One that names a secret, as ``clientSecret`` does, is
-    stored encrypted and never shown."""
+    """Its key in ``providerSpecificData``; a secret's, as ``clientSecret``, is stored encrypted."""
     title: str
     """As people write it."""
     about: str = ""
@@ -94,6 +93,8 @@ class AccountField(Struct, frozen=True, kw_only=True):
     """What counts where it is left out."""
     examples: tuple[str, ...] = ()
     """Values that a form may offer; any other is taken too."""
+    pattern: str | None = None
+    """What a value has to match, as ``pattern`` of JSON Schema; any other is refused."""
 
 
 class Target(Struct, frozen=True):
@@ -315,8 +316,7 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     executor: Executor | None = None
     """Sends requests by other means than one plain exchange; ``None`` for the usual one."""
     pool: Mapping[str, int] | None = None
-    """Sizes of a session pool, in the vendor's own words; the manifest shows only that there is
-    one."""
+    """Sizes of a session pool in the vendor's words; the manifest shows only that there is one."""
 
     models: tuple[Model, ...] = ()
     """What is known to be offered; more may be found by asking the vendor."""

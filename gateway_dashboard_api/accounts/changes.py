@@ -1,6 +1,8 @@
 """Turns bodies into changes of connections. Pure: no database and no network."""
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import UNSET
@@ -56,6 +58,7 @@ def read_provider_data(
     }
     members |= {name: value for name, value in beside.items() if value is not UNSET}
     _check_pool(members, owner, pools)
+    _check_patterns(members, owner)
     for name in (BASE_URL, PROXY_URL):
         value = members.get(name)
         if value is not None and not isinstance(value, str):
@@ -81,6 +84,18 @@ def _check_pool(members: dict[str, Any], owner: Owner, pools: Mapping[str, Proxy
         raise BadRequest(f"Calls cannot go through a relay of type {pool.type}")
     if owner.node is not None and owner.node.type == DECISION:
         raise BadRequest("Proxy pools cannot be used with a decision node")
+
+
+def _check_patterns(members: Mapping[str, Any], owner: Owner) -> None:
+    """Raises BadRequest for a value that cannot be what its vendor's plugin declares."""
+    for field in () if owner.spec is None else owner.spec.account_fields:
+        value = members.get(field.name)
+        if field.pattern is None or value is None or value == "":
+            continue
+        # A plugin's broken pattern must not prevent saving its accounts.
+        with suppress(re.error):
+            if not isinstance(value, str) or not re.search(field.pattern, value):
+                raise BadRequest(f"Invalid {field.name}")
 
 
 def names_address(body: ConnectionBody) -> bool:

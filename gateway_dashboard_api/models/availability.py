@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.cooldowns import EVERY_MODEL
@@ -83,8 +83,13 @@ async def act(admin: AdminContext, request: Request) -> Response:
     if body.action != "clearCooldown" or not provider or not model:
         raise BadRequest("Invalid request")
     provider = admin.provider_id(provider)
-    accounts = [each.id for each in await admin.stores.connections.list(provider)]
-    admin.core.cooldowns.clear([*accounts, f"{provider}:{PUBLIC}"], model)
+    stored = [each.id for each in await admin.stores.connections.list(provider)]
+    accounts = [*stored, f"{provider}:{PUBLIC}"]
+    if body.connection_id is not None:
+        if body.connection_id not in accounts:
+            raise NotFound("Connection not found")
+        accounts = [body.connection_id]
+    admin.core.cooldowns.clear(accounts, model)
     await _mark_usable(admin, accounts)
     return json_answer(Cleared())
 

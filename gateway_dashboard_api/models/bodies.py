@@ -83,9 +83,12 @@ class ModelBatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ActionBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Without a ``connectionId``, all of the provider's accounts."""
+
     action: str | None = None
     provider: str | None = None
     model: str | None = None
+    connection_id: str | None = None
 
 
 class RouteBody(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """How proxy pools and tests of proxies are shown."""
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -10,16 +10,36 @@ from gateway_core.storage.stores.proxy_pools import ProxyPool
 
 from ..admin_context import AdminContext
 from ..destinations import host_and_port
+from .bodies import PoolType
 
 BROKEN = "The stored address cannot be opened; save it again"
 
 
+class PoolShape(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A pool as ``pool_row`` shows it."""
+
+    id: str
+    name: str
+    type: PoolType
+    proxy_url: str
+    no_proxy: str
+    is_active: bool
+    strict_proxy: bool
+    test_status: Literal["active", "error"] | None
+    last_tested_at: str | None
+    last_error: str | None
+    created_at: str
+    updated_at: str
+    bound_connection_count: int = 0
+    """How many accounts use it; with ``includeUsage`` only."""
+
+
 class PoolAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
-    proxy_pool: dict[str, Any]
+    proxy_pool: PoolShape
 
 
 class PoolList(Struct, frozen=True, kw_only=True, rename="camel"):
-    proxy_pools: tuple[dict[str, Any], ...]
+    proxy_pools: tuple[PoolShape, ...]
 
 
 class PoolTest(Struct, frozen=True, kw_only=True, rename="camel"):

@@ -52,6 +52,8 @@ def _property(field: AccountField) -> Schema:
         described["writeOnly"] = True
     if field.default is not None:
         described["default"] = field.default
+    if field.pattern is not None:
+        described["pattern"] = field.pattern
     if field.examples:
         described["examples"] = list(field.examples)
     return described

@@ -1,6 +1,7 @@
 """The dashboard as a person sees it: a real browser on a gateway that runs."""
 
 import fcntl
+import re
 import runpy
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,11 @@ from served_gateway import Served, keyless_provider
 from gateway_core import Auth, Model, Price, ProviderSpec
 
 ROOT = Path(__file__).parents[2]
+REGISTRY = ROOT / "plugins" / "extensions" / "dashboard" / "web" / "src" / "pages" / "registry.ts"
+PATHS = re.findall(r'\{ path: "([a-z-]+)"', REGISTRY.read_text("utf-8"))
+"""The pages, in the order of the menu."""
+# The page of the database asks for the password before it reads anything; it has tests of its own.
+READING = [path for path in PATHS if path != "database"]
 CHROMIUM = "/usr/bin/chromium"
 """Debian's; ``apt-get install chromium``."""
 FLAGS = (
@@ -215,6 +221,13 @@ def forget(here: Served) -> None:
         for model in client.get("/api/models/custom").json()["models"]:
             names = {"providerAlias": model["providerAlias"], "id": model["id"]}
             client.delete("/api/models/custom", params=names).raise_for_status()
+
+
+def expect_loaded(page: Page) -> None:
+    """The page has read what it shows."""
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    main = page.get_by_role("main")
+    expect(main.locator("[aria-busy=true], .mantine-Skeleton-root")).to_have_count(0)
 
 
 def serious_faults(page: Page) -> list[str]:

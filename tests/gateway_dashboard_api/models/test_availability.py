@@ -49,6 +49,21 @@ async def test_a_cooldown_of_a_whole_account_has_a_name_of_its_own(admin: AdminG
     assert [row["model"] for row in answer["models"]] == ["__all"]
 
 
+async def test_one_account_is_used_again_and_the_other_rests_on(admin: AdminGateway) -> None:
+    first = await admin.connect(apiKey="wrong-canary")
+    second = await admin.connect(name="second", apiKey="wrong-canary")
+    await admin.chat("acme/large")
+    before = await admin.call("GET", PATH)
+    assert {row["connectionId"] for row in before["models"]} == {first["id"], second["id"]}
+
+    every = {**CLEAR, "model": "__all"}
+    await admin.call("POST", PATH, {**every, "connectionId": second["id"]})
+
+    after = await admin.call("GET", PATH)
+    assert {row["connectionId"] for row in after["models"]} == {first["id"]}
+    await admin.call("POST", PATH, {**every, "connectionId": "nobody"}, status=404)
+
+
 async def test_an_account_without_a_row_is_shown_too(admin: AdminGateway) -> None:
     admin.vendor.written["/chat/completions"] = refused(503, "Overloaded")
     await admin.chat("open/large")

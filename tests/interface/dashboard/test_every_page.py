@@ -4,14 +4,19 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from dashboard_browser import DESKTOP, PHONE, ROOT, Person, ask, person, serious_faults
+from dashboard_browser import (
+    DESKTOP,
+    PATHS,
+    PHONE,
+    READING,
+    Person,
+    ask,
+    person,
+    serious_faults,
+)
 from playwright.sync_api import Browser, Page, Route, expect
 from served_gateway import Served
 
-REGISTRY = ROOT / "plugins" / "extensions" / "dashboard" / "web" / "src" / "pages" / "registry.ts"
-PATHS = re.findall(r'\{ path: "([a-z-]+)"', REGISTRY.read_text("utf-8"))
-# The page of the database asks for the password before it reads anything; it has tests of its own.
-READING = [path for path in PATHS if path != "database"]
 API = re.compile(r"/(api|v1)/(?!auth/status|auth/login)")
 """What pages ask for, but who is signed in."""
 BUDGET = 200_000

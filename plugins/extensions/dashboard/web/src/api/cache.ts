@@ -17,7 +17,8 @@ export const cache = new QueryClient({
       // A refusal stays one; a gateway that restarts is back in a moment.
       retry: (count, error) => error instanceof ApiError && error.isOffline && count < RETRIES,
       retryDelay: (count) => FIRST_PAUSE_MS * 2 ** count,
-      refetchOnWindowFocus: true,
+      // Even what was read a moment ago: it may have been changed in another window since.
+      refetchOnWindowFocus: "always",
       refetchOnReconnect: true,
     },
     mutations: { retry: false, networkMode: "always" },

@@ -23,9 +23,11 @@ export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const { pathname } = useLocation();
   const [Palette, openPalette] = useOpened(() => import("./Palette"));
+  // Also while something is typed.
+  useHotkeys([["mod+K", openPalette]], []);
   useHotkeys([
-    ["mod+K", openPalette],
     ["/", openPalette],
+    ["Escape", close],
   ]);
   return (
     <div className={classes.shell} data-opened={opened || undefined}>

@@ -6,9 +6,11 @@ import { useSyncExternalStore } from "react";
 import { query } from "~/api/client";
 import { useSession } from "~/session/session";
 import { texts } from "~/texts";
+import { focusOn } from "~/ui/focus";
 import classes from "./Shell.module.css";
 
 let isOpen = false;
+let before: Element | null = null;
 const watchers = new Set<() => void>();
 
 function setOpen(value: boolean): void {
@@ -21,7 +23,18 @@ function subscribe(watcher: () => void): () => void {
   return () => watchers.delete(watcher);
 }
 
-export const open = () => setOpen(true);
+export function open(): void {
+  before = document.activeElement;
+  setOpen(true);
+}
+
+/** The library gives the focus to what the menu lies above, which takes none. */
+function close(): void {
+  setTimeout(() => {
+    const at = document.activeElement;
+    if (at === null || at === document.body || at.closest("[role=menu]")) focusOn(before);
+  });
+}
 
 /** A menu above the button that lies below it. */
 export default function UserMenu() {
@@ -35,7 +48,7 @@ export default function UserMenu() {
     ["auto", texts.shell.system, IconDeviceDesktop],
   ] as const;
   return (
-    <Menu position="top-start" width={200} opened={opened} onChange={setOpen}>
+    <Menu position="top-start" width={200} opened={opened} onChange={setOpen} onClose={close} returnFocus={false}>
       <Menu.Target>
         <div className={classes.above} />
       </Menu.Target>

@@ -52,6 +52,8 @@ interface Props<T> {
   height?: number | string | null;
   /** Called with the first and last row in sight. */
   onRange?: (first: number, last: number) => void;
+  /** What is said below a row about it. */
+  note?: (row: T) => ReactNode;
   /** Rows that are drawn with a mark, because they are new. */
   isFresh?: (row: T) => boolean;
 }
@@ -74,6 +76,7 @@ export function DataTable<T>({
   sortable = true,
   height = null,
   onRange,
+  note,
   isFresh,
 }: Props<T>) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -206,9 +209,12 @@ export function DataTable<T>({
               </div>
             );
           const { id, cellsOf } = cells(row, index);
+          const said = note?.(row);
           return (
             <div
               key={id}
+              // Rows are of one height but where something is said below them.
+              ref={isVirtual && note ? virtualizer.measureElement : undefined}
               role="row"
               aria-rowindex={index + 2}
               className={classes.row}
@@ -239,6 +245,11 @@ export function DataTable<T>({
                     : contentOf(cell.column.columnDef, { row: { original: row }, getValue: () => cell.value })}
                 </div>
               ))}
+              {said && (
+                <div role="cell" className={classes.note}>
+                  {said}
+                </div>
+              )}
             </div>
           );
         })}

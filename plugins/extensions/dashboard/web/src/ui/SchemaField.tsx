@@ -19,6 +19,7 @@ export interface Property {
   minimum?: number;
   maximum?: number;
   format?: string;
+  pattern?: string;
   writeOnly?: boolean;
   examples?: readonly unknown[];
 }

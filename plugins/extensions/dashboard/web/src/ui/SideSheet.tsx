@@ -1,6 +1,8 @@
 import { Box, Drawer, Group, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 
+import { useFocusBack } from "./focus";
+
 interface Props {
   opened: boolean;
   onClose: () => void;
@@ -15,6 +17,7 @@ interface Props {
 
 /** A sheet at the right with the details of a row. Which row is a matter of the address. */
 export function SideSheet({ opened, onClose, title, about, actions, width = 640, children }: Props) {
+  useFocusBack();
   return (
     <Drawer
       opened={opened}

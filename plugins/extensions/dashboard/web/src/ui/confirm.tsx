@@ -5,6 +5,7 @@ import { type ReactNode, useState } from "react";
 
 import { messageOf } from "~/api/client";
 import { texts } from "~/texts";
+import { useFocusBack } from "./focus";
 
 interface Question {
   title: string;
@@ -28,6 +29,7 @@ export function confirm(question: Question): void {
 }
 
 function Confirmation({ body, action, word, destroys = true, run, close }: Question & { close: () => void }) {
+  useFocusBack();
   const [typed, setTyped] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);

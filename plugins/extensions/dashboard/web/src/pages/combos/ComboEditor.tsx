@@ -1,5 +1,5 @@
 /** Makes a combo, or changes one, and tries it. */
-import { Alert, Autocomplete, Button, Group, List, Modal, Radio, Select, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Autocomplete, Button, Group, List, Radio, Select, Stack, Text, TextInput, Title } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useState } from "react";
 
@@ -7,6 +7,7 @@ import { api, messageOf, type Shape } from "~/api/client";
 import { refresh } from "~/api/cache";
 import { texts } from "~/texts";
 import { confirm, notifyDone } from "~/ui/confirm";
+import { Dialog } from "~/ui/Dialog";
 import { useAbilities } from "./catalog";
 import { type Combo, membersOf, warningsOf } from "./draft";
 import { Members } from "./Members";
@@ -81,7 +82,7 @@ export function ComboEditor({ combo, strategies, general, onClose }: Props) {
   }
 
   return (
-    <Modal opened onClose={onClose} title={combo ? combos.edit(combo.name) : combos.create} size={720}>
+    <Dialog onClose={onClose} title={combo ? combos.edit(combo.name) : combos.create} size={720}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -153,6 +154,6 @@ export function ComboEditor({ combo, strategies, general, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,10 +1,11 @@
 /** Sends one message to a combo and says who answered. */
-import { Alert, Button, Group, Modal, Stack, Text, Textarea } from "@mantine/core";
+import { Alert, Button, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { messageOf, readError } from "~/api/client";
 import { duration } from "~/format/numbers";
 import { texts } from "~/texts";
+import { Dialog } from "~/ui/Dialog";
 
 const combos = texts.combos;
 
@@ -34,7 +35,7 @@ export function TryIt({ name, onClose }: { name: string; onClose: () => void }) 
   }
 
   return (
-    <Modal opened onClose={onClose} title={`${combos.tryIt}: ${name}`}>
+    <Dialog onClose={onClose} title={`${combos.tryIt}: ${name}`}>
       <Stack>
         <Textarea label={combos.tryText} value={message} onChange={(event) => setMessage(event.currentTarget.value)} autosize minRows={2} data-autofocus />
         <Group justify="flex-end">
@@ -53,7 +54,7 @@ export function TryIt({ name, onClose }: { name: string; onClose: () => void }) 
           </Alert>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

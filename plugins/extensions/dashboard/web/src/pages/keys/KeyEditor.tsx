@@ -1,11 +1,12 @@
 /** Makes a key, or changes one: every field of its policy, with what they come to in words. */
-import { Alert, Box, Button, Group, List, Modal, MultiSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Box, Button, Group, List, MultiSelect, NumberInput, SimpleGrid, Stack, Switch, TagsInput, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 
 import { api, messageOf, query } from "~/api/client";
 import { refresh } from "~/api/cache";
 import { texts } from "~/texts";
 import { notifyDone } from "~/ui/confirm";
+import { Dialog } from "~/ui/Dialog";
 import { Segments } from "~/ui/Segments";
 import { type AccessMode, bodyOf, type Draft, draftOf, type KeyRow, LIMITS, type LimitName, MONEY, NEW, sentences } from "./draft";
 
@@ -47,7 +48,7 @@ export function KeyEditor({ row, onClose, onMade }: Props) {
 
   const names = catalog.data?.models.map((model) => model.id) ?? [];
   return (
-    <Modal opened onClose={onClose} title={row ? keys.editTitle(row.name) : keys.create} size={860}>
+    <Dialog onClose={onClose} title={row ? keys.editTitle(row.name) : keys.create} size={860}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -117,7 +118,7 @@ export function KeyEditor({ row, onClose, onMade }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -6,8 +6,10 @@ import { Link } from "react-router";
 
 import { api, messageOf, query, type Shape } from "~/api/client";
 import { refresh } from "~/api/cache";
+import { optimistic } from "~/api/optimistic";
 import { compact, count, money } from "~/format/numbers";
 import { texts } from "~/texts";
+import { useAction } from "~/ui/action";
 import { confirm, notifyDone, notifyError } from "~/ui/confirm";
 import { CopyField } from "~/ui/copying";
 import { Facts } from "~/ui/Facts";
@@ -17,7 +19,7 @@ import { Loaded } from "~/ui/states";
 import { StatusDot } from "~/ui/status";
 import { draftOf, type KeyRow } from "./draft";
 import { Summary } from "./KeyEditor";
-import { shareOf, stateOf, TONES } from "./state";
+import { limitsOf, shareOf, stateOf, TONES } from "./state";
 
 const keys = texts.keys;
 const EVERY_MS = 10_000;
@@ -30,16 +32,13 @@ interface Props {
 
 export function KeySheet({ row, onClose, onEdit }: Props) {
   const [shown, setShown] = useState<string | null>(null);
+  const [act, failure] = useAction();
   const path = { params: { path: { id: row.id } } };
   const state = stateOf(row);
 
   async function reveal() {
-    try {
-      const { data } = await api.GET("/api/keys/{id}/reveal", path);
-      setShown(data?.key ?? null);
-    } catch (error) {
-      notifyError(error);
-    }
+    const { data } = await api.GET("/api/keys/{id}/reveal", path);
+    setShown(data?.key ?? null);
   }
 
   function remove() {
@@ -67,7 +66,7 @@ export function KeySheet({ row, onClose, onEdit }: Props) {
           <Button variant="default" leftSection={<IconPencil size={14} />} onClick={onEdit}>
             {texts.common.edit}
           </Button>
-          <Button variant="default" onClick={() => void setActive(row, !row.isActive)}>
+          <Button variant="default" onClick={() => void act(() => setActive(row, !row.isActive))}>
             {row.isActive ? keys.pause : keys.resume}
           </Button>
           <Button variant="default" component={Link} to={`/requests?key=${row.id}`}>
@@ -80,6 +79,7 @@ export function KeySheet({ row, onClose, onEdit }: Props) {
       }
     >
       <Stack gap="lg">
+        {failure}
         {shown ? (
           <CopyField value={shown} />
         ) : (
@@ -87,7 +87,7 @@ export function KeySheet({ row, onClose, onEdit }: Props) {
             <Text ff="monospace" size="xs">
               {row.maskedKey}
             </Text>
-            <Button variant="subtle" onClick={() => void reveal()}>
+            <Button variant="subtle" onClick={() => void act(reveal)}>
               {keys.reveal}
             </Button>
           </Group>
@@ -118,15 +118,14 @@ export function KeySheet({ row, onClose, onEdit }: Props) {
   );
 }
 
-/** Pauses a key or lets it go on, with a way back. */
-export async function setActive(row: KeyRow, isActive: boolean): Promise<void> {
-  try {
-    await api.PUT("/api/keys/{id}", { params: { path: { id: row.id } }, body: { isActive } });
-    await refresh("/api/keys");
-    notifyDone(isActive ? keys.resumed(row.name) : keys.paused(row.name), () => void setActive(row, !isActive));
-  } catch (error) {
-    notifyError(error);
-  }
+/** Pauses a key or lets it go on, with a way back. Throws what the gateway answers instead. */
+async function setActive(row: KeyRow, isActive: boolean): Promise<void> {
+  await optimistic<{ keys: KeyRow[] }>({
+    path: "/api/keys",
+    change: (before) => ({ ...before, keys: before.keys.map((each) => (each.id === row.id ? { ...each, isActive } : each)) }),
+    work: () => api.PUT("/api/keys/{id}", { params: { path: { id: row.id } }, body: { isActive } }),
+  });
+  notifyDone(isActive ? keys.resumed(row.name) : keys.paused(row.name), () => void setActive(row, !isActive).catch(notifyError));
 }
 
 function Usage({ id }: { id: string }) {
@@ -138,7 +137,7 @@ function Usage({ id }: { id: string }) {
       </Title>
       <Loaded of={usage} lines={2}>
         {(data) => {
-          const limits = data.usage[id]?.limits.filter((row) => row.limit !== null) ?? [];
+          const limits = limitsOf(data.usage[id]);
           if (limits.length === 0) return <Text c="dimmed">{keys.noLimits}</Text>;
           return (
             <Stack gap="sm">

@@ -1,5 +1,5 @@
 /** The gateway's keys: a table, a sheet for each, and the editor. */
-import { Box, Button, Group, Modal, Progress, Stack, Text } from "@mantine/core";
+import { Box, Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { IconKey, IconPlus } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 
@@ -8,6 +8,7 @@ import { compact, count, money, percent } from "~/format/numbers";
 import { texts } from "~/texts";
 import { CopyField } from "~/ui/copying";
 import { type Column, DataTable } from "~/ui/DataTable";
+import { Dialog } from "~/ui/Dialog";
 import { FilterSearch } from "~/ui/filters";
 import { Page } from "~/ui/Page";
 import { RelativeTime } from "~/ui/RelativeTime";
@@ -19,7 +20,7 @@ import { useUrlState } from "~/url/state";
 import type { KeyRow } from "./draft";
 import { KeyEditor } from "./KeyEditor";
 import { KeySheet } from "./KeySheet";
-import { type KeyState, nearest, shareOf, stateOf, TONES } from "./state";
+import { type KeyState, limitsOf, nearest, shareOf, stateOf, TONES } from "./state";
 
 const keys = texts.keys;
 const DEFAULTS = { search: "", state: "all", key: "", edit: "" };
@@ -43,7 +44,7 @@ export default function KeysPage() {
     () =>
       (all.data?.keys ?? [])
         .filter((row) => fits(row, state.search, state.state))
-        .map((row): Row => ({ ...row, nearest: nearest(limits?.[row.id]?.limits), lastUsed: used?.[row.id]?.lastUsed ?? null })),
+        .map((row): Row => ({ ...row, nearest: nearest(limitsOf(limits?.[row.id])), lastUsed: used?.[row.id]?.lastUsed ?? null })),
     [all.data, limits, used, state.search, state.state],
   );
   const find = (id: string) => all.data?.keys.find((row) => row.id === id) ?? null;
@@ -92,8 +93,8 @@ export default function KeysPage() {
       )}
       {selected && <KeySheet key={selected.id} row={selected} onClose={() => setState({ key: null })} onEdit={() => setState({ edit: selected.id })} />}
       {(edited || state.edit === NEW_ONE) && <KeyEditor key={state.edit} row={edited} onClose={() => setState({ edit: null })} onMade={setMade} />}
-      <Modal opened={made !== null} onClose={() => setMade(null)} title={keys.madeTitle} closeOnClickOutside={false}>
-        {made && (
+      {made && (
+        <Dialog onClose={() => setMade(null)} title={keys.madeTitle} closeOnClickOutside={false}>
           <Stack>
             <Text>{keys.madeHint}</Text>
             <CopyField label={made.name} value={made.key} />
@@ -106,8 +107,8 @@ export default function KeysPage() {
               {keys.made}
             </Button>
           </Stack>
-        )}
-      </Modal>
+        </Dialog>
+      )}
     </Page>
   );
 }

@@ -89,14 +89,16 @@ function RouteCard({ route }: { route: Route }) {
               {error}
             </Text>
           )}
-          <Group gap="xs" justify="flex-end">
-            {isOwn && (
-              <Button variant="subtle" color="gray" onClick={() => void save([], media.resetDone(route.label))}>
-                {media.reset}
-              </Button>
-            )}
-            {isChanged && <Button onClick={() => void save(chosen, media.saved(route.label))}>{texts.common.save}</Button>}
-          </Group>
+          {(isOwn || isChanged) && (
+            <Group gap="xs" justify="flex-end">
+              {isOwn && (
+                <Button variant="subtle" color="gray" onClick={() => void save([], media.resetDone(route.label))}>
+                  {media.reset}
+                </Button>
+              )}
+              {isChanged && <Button onClick={() => void save(chosen, media.saved(route.label))}>{texts.common.save}</Button>}
+            </Group>
+          )}
         </Stack>
       )}
     </Section>

@@ -1,11 +1,12 @@
 /** Adds a model that no list has. */
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 
 import { api, messageOf } from "~/api/client";
 import { refresh } from "~/api/cache";
 import { texts } from "~/texts";
 import { notifyDone } from "~/ui/confirm";
+import { Dialog } from "~/ui/Dialog";
 
 const models = texts.models;
 
@@ -35,7 +36,7 @@ export function AddModel({ prefixes, kinds, onClose }: Props) {
   }
 
   return (
-    <Modal opened onClose={onClose} title={models.add}>
+    <Dialog onClose={onClose} title={models.add}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -60,6 +61,6 @@ export function AddModel({ prefixes, kinds, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

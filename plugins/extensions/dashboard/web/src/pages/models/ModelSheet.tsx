@@ -7,6 +7,7 @@ import { api, messageOf } from "~/api/client";
 import { refresh } from "~/api/cache";
 import { count, duration } from "~/format/numbers";
 import { texts } from "~/texts";
+import { useAction } from "~/ui/action";
 import { notifyDone, notifyError } from "~/ui/confirm";
 import { CopyField } from "~/ui/copying";
 import { Facts } from "~/ui/Facts";
@@ -18,16 +19,12 @@ import type { Batch } from "./testing";
 const models = texts.models;
 const LISTS = ["/api/models", "/v1/models"] as const;
 
-/** Disables a model or enables it, with a way back. */
-export async function setDisabled(model: ModelFacts, isDisabled: boolean): Promise<void> {
-  try {
-    if (isDisabled) await api.POST("/api/models/disabled", { body: { providerAlias: model.prefix, ids: [model.id] } });
-    else await api.DELETE("/api/models/disabled", { params: { query: { providerAlias: model.prefix, id: model.id } } });
-    await refresh(...LISTS);
-    notifyDone(isDisabled ? models.disabled(model.full) : models.enabled(model.full), () => void setDisabled(model, !isDisabled));
-  } catch (error) {
-    notifyError(error);
-  }
+/** Disables a model or enables it, with a way back. Throws what the gateway answers instead. */
+async function setDisabled(model: ModelFacts, isDisabled: boolean): Promise<void> {
+  if (isDisabled) await api.POST("/api/models/disabled", { body: { providerAlias: model.prefix, ids: [model.id] } });
+  else await api.DELETE("/api/models/disabled", { params: { query: { providerAlias: model.prefix, id: model.id } } });
+  await refresh(...LISTS);
+  notifyDone(isDisabled ? models.disabled(model.full) : models.enabled(model.full), () => void setDisabled(model, !isDisabled).catch(notifyError));
 }
 
 interface Props {
@@ -38,18 +35,15 @@ interface Props {
 
 export function ModelSheet({ model, batch, onClose }: Props) {
   const outcome = batch.outcomes.get(model.full);
+  const [act, failure] = useAction();
   const { price } = model;
   const dollars = (value: number | undefined) => (value === undefined ? null : `$${value}`);
 
   async function removeOwn() {
-    try {
-      await api.DELETE("/api/models/custom", { params: { query: { providerAlias: model.prefix, id: model.id } as never } });
-      await refresh(...LISTS);
-      notifyDone(models.removed(model.full));
-      onClose();
-    } catch (error) {
-      notifyError(error);
-    }
+    await api.DELETE("/api/models/custom", { params: { query: { providerAlias: model.prefix, id: model.id } as never } });
+    await refresh(...LISTS);
+    notifyDone(models.removed(model.full));
+    onClose();
   }
 
   return (
@@ -68,14 +62,14 @@ export function ModelSheet({ model, batch, onClose }: Props) {
           <Button variant="default" loading={batch.planned > 0} disabled={model.isDisabled} onClick={() => void batch.run([model])}>
             {models.test}
           </Button>
-          <Button variant="default" onClick={() => void setDisabled(model, !model.isDisabled)}>
+          <Button variant="default" onClick={() => void act(() => setDisabled(model, !model.isDisabled))}>
             {model.isDisabled ? models.enable : models.disable}
           </Button>
           <Button variant="default" component={Link} to={`/requests?model=${encodeURIComponent(model.id)}`}>
             {texts.shell.pages.requests}
           </Button>
           {model.isOwn && (
-            <Button variant="light" color="red" onClick={() => void removeOwn()}>
+            <Button variant="light" color="red" onClick={() => void act(removeOwn)}>
               {models.removeOwn}
             </Button>
           )}
@@ -83,6 +77,7 @@ export function ModelSheet({ model, batch, onClose }: Props) {
       }
     >
       <Stack gap="lg">
+        {failure}
         {outcome && (
           <StatusDot tone={outcome.ok ? "good" : "bad"}>{outcome.ok ? models.works(duration(outcome.latencyMs)) : outcome.error}</StatusDot>
         )}

@@ -1,11 +1,12 @@
 /** The only models of a provider that are listed; without a choice all are. */
-import { Button, Group, Modal, Stack, TagsInput, Text } from "@mantine/core";
+import { Button, Group, Stack, TagsInput, Text } from "@mantine/core";
 import { useState } from "react";
 
 import { api, messageOf, query } from "~/api/client";
 import { refresh } from "~/api/cache";
 import { texts } from "~/texts";
 import { notifyDone } from "~/ui/confirm";
+import { Dialog } from "~/ui/Dialog";
 
 const models = texts.models;
 /** Suggestions at once; further ones are found by typing. */
@@ -38,7 +39,7 @@ export function VisibleModels({ prefix, known, onClose }: Props) {
   }
 
   return (
-    <Modal opened onClose={onClose} title={models.visibleOf(prefix)}>
+    <Dialog onClose={onClose} title={models.visibleOf(prefix)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -73,6 +74,6 @@ export function VisibleModels({ prefix, known, onClose }: Props) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

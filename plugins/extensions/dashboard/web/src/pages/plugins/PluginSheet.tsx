@@ -5,6 +5,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { refresh } from "~/api/cache";
 import { api, query, type Shape } from "~/api/client";
 import { texts } from "~/texts";
+import { useAction } from "~/ui/action";
 import { confirm, notifyDone, notifyError } from "~/ui/confirm";
 import { Facts } from "~/ui/Facts";
 import { SideSheet } from "~/ui/SideSheet";
@@ -26,6 +27,7 @@ export function PluginSheet({ name, onClose }: { name: string; onClose: () => vo
 
 function Details({ sheet }: { sheet: Shape<"Sheet"> }) {
   const { summary, home, license } = sheet.package;
+  const [act, failure] = useAction();
   return (
     <Stack gap="lg">
       <Group justify="space-between">
@@ -33,10 +35,11 @@ function Details({ sheet }: { sheet: Shape<"Sheet"> }) {
           <PluginState plugin={sheet} />
           <Tier tier={sheet.tier} />
         </Group>
-        <Button variant="default" onClick={() => (sheet.enabled ? askToDisable(sheet.name) : void switchPlugin(sheet.name, true).catch(notifyError))}>
+        <Button variant="default" onClick={() => (sheet.enabled ? askToDisable(sheet.name) : void act(() => switchPlugin(sheet.name, true)))}>
           {sheet.enabled ? common.disable : common.enable}
         </Button>
       </Group>
+      {failure}
       {sheet.problems.map((problem) => (
         <Alert key={problem.message} color={problem.fatal ? "red" : "orange"} icon={<IconAlertTriangle size={18} />}>
           {problem.message}

@@ -7,6 +7,8 @@ import { useState } from "react";
 import { refresh } from "~/api/cache";
 import { api, messageOf, query, type Shape } from "~/api/client";
 import { texts } from "~/texts";
+import type { Property } from "~/ui/SchemaField";
+import { faultOf } from "~/ui/schema";
 import type { Vendor } from "./Gallery";
 import { OAuthLogin } from "./OAuthLogin";
 import { WebLogin } from "./WebLogin";
@@ -21,14 +23,9 @@ export type Connection = Shape<"ConnectionShape"> & {
   proxyPoolId?: string | null;
 };
 
-interface Field {
-  title?: string;
-  description?: string;
-  type?: string | string[];
-  default?: string;
-  examples?: string[];
-  writeOnly?: boolean;
-}
+/** A value that the gateway refuses, with the member that has it. */
+const REFUSED = /^Invalid (\w+)$/;
+const PROXY = /^(https?|socks5h?):\/\/[^\s/]/i;
 
 interface Props {
   vendor: Pick<Vendor, "id" | "name" | "authType" | "keysUrl" | "docsUrl" | "variables" | "accountSchema" | "hasWebLogin" | "loginFlows">;
@@ -45,7 +42,7 @@ type Values = Record<"name" | "apiKey" | "defaultModel" | "proxyUrl" | "noProxy"
 };
 
 export function AccountForm({ vendor, account, usualName = "main", onDone }: Props) {
-  const fields = Object.entries((vendor.accountSchema.properties ?? {}) as Record<string, Field>);
+  const fields = Object.entries((vendor.accountSchema.properties ?? {}) as Record<string, Property>);
   const needed = neededOf(vendor.accountSchema);
   const pools = query.useQuery("get", "/api/proxy-pools");
   const [isMore, setMore] = useState(false);
@@ -64,6 +61,11 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
       data: Object.fromEntries(fields.map(([name]) => [name, textOf(account?.providerSpecificData?.[name])])),
     },
     onValuesChange: () => setValid(false),
+    validateInputOnBlur: true,
+    validate: (entered) => ({
+      ...Object.fromEntries(fields.map(([name, field]) => [`data.${name}`, faultOf(field, entered.data[name] ?? "")])),
+      proxyUrl: entered.proxyUrl.trim() === "" || PROXY.test(entered.proxyUrl.trim()) ? null : words.proxyFault,
+    }),
   });
   const { values } = form;
   const hasKey = vendor.authType !== "none";
@@ -81,10 +83,22 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
     try {
       await work();
     } catch (failure) {
-      setError(messageOf(failure));
+      const message = messageOf(failure);
+      const member = REFUSED.exec(message)?.[1];
+      if (fields.some(([name]) => name === member)) {
+        form.setFieldError(`data.${member}`, texts.common.faults.refused);
+        setMore(true);
+      } else setError(message);
     } finally {
       setBusy("");
     }
+  }
+
+  /** Whether all that was entered may be sent; what may not is shown at its field. */
+  function isSound(): boolean {
+    const { hasErrors } = form.validate();
+    if (hasErrors) setMore(true);
+    return !hasErrors;
   }
 
   const test = () =>
@@ -110,8 +124,8 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
         ...(values.priority !== "" && { priority: Number(values.priority) }),
         providerSpecificData: dataOf(values.data, account !== undefined),
         defaultModel: values.defaultModel || null,
-        connectionProxyUrl: values.proxyUrl || null,
-        connectionProxyEnabled: values.proxyUrl !== "",
+        connectionProxyUrl: values.proxyUrl.trim() || null,
+        connectionProxyEnabled: values.proxyUrl.trim() !== "",
         connectionNoProxy: values.noProxy || null,
         proxyPoolId: values.pool || null,
       };
@@ -125,17 +139,18 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
       onDone(saved);
     });
 
-  const input = (name: string, field: Field) => {
+  const input = (name: string, field: Property) => {
+    const examples = field.examples?.map(String);
     const common = {
       label: field.title ?? name,
       description: field.description,
-      placeholder: field.default ?? field.examples?.[0],
+      placeholder: field.default == null ? examples?.[0] : String(field.default),
       withAsterisk: needed.includes(name),
       ...form.getInputProps(`data.${name}`),
     };
     if (Array.isArray(field.type)) return <Textarea key={name} {...common} autosize minRows={3} maxRows={8} />;
     if (field.writeOnly) return <PasswordInput key={name} {...common} autoComplete="off" />;
-    if (field.examples?.length) return <Autocomplete key={name} {...common} data={field.examples} />;
+    if (examples?.length) return <Autocomplete key={name} {...common} data={examples} />;
     return <TextInput key={name} {...common} />;
   };
 
@@ -143,7 +158,7 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady) void save();
+        if (isReady && isSound()) void save();
       }}
     >
       <Stack gap="sm">
@@ -186,7 +201,8 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
               <Select
                 label={words.pool}
                 clearable
-                data={pools.data?.proxyPools.map((pool) => ({ value: String(pool.id), label: String(pool.name) }))}
+                description={words.poolHint}
+                data={pools.data?.proxyPools.map((pool) => ({ value: pool.id, label: pool.name }))}
                 {...form.getInputProps("pool")}
               />
             )}
@@ -211,7 +227,7 @@ export function AccountForm({ vendor, account, usualName = "main", onDone }: Pro
         )}
         <Group justify="flex-end" gap="xs">
           {hasKey && (
-            <Button variant="default" onClick={test} loading={busy === "test"} disabled={!values.apiKey.trim()}>
+            <Button variant="default" onClick={() => isSound() && void test()} loading={busy === "test"} disabled={!values.apiKey.trim()}>
               {words.testFirst}
             </Button>
           )}
@@ -234,6 +250,7 @@ export function neededOf(schema: Record<string, unknown>): string[] {
 export function dataOf(fields: Record<string, string>, isChange = false): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields)
+      .map(([name, value]) => [name, value.trim()] as const)
       .filter(([, value]) => value !== "" || isChange)
       .map(([name, value]) => [name, value === "" ? null : value]),
   );

@@ -81,6 +81,15 @@ function TestBar({ account, isResting }: { account: Connection; isResting: boole
     }
   }
 
+  async function end() {
+    setError(null);
+    try {
+      await endCooldown(account);
+    } catch (failure) {
+      setError(messageOf(failure));
+    }
+  }
+
   const why = error ?? (result && !result.valid ? (result.error ?? result.diagnosis.message) : null);
   return (
     <Stack gap="xs">
@@ -89,7 +98,7 @@ function TestBar({ account, isResting }: { account: Connection; isResting: boole
           {sheet.test}
         </Button>
         {isResting && (
-          <Button variant="default" onClick={() => void endCooldown(account)}>
+          <Button variant="default" onClick={() => void end()}>
             {providers.clear}
           </Button>
         )}

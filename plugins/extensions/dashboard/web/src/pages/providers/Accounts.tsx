@@ -1,9 +1,9 @@
 import { ActionIcon, Box, Button, Group, Menu, Text, Tooltip } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconDots, IconPlayerPause, IconPlayerPlay, IconPlugConnected, IconPlugConnectedX, IconTestPipe, IconTrash } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 
 import { refresh } from "~/api/cache";
-import { api, query, type Shape } from "~/api/client";
+import { api, messageOf, query, type Shape } from "~/api/client";
 import { useProviderNames } from "~/api/names";
 import { compact, money } from "~/format/numbers";
 import { clock } from "~/format/times";
@@ -14,6 +14,7 @@ import { FilterSearch, FilterSelect } from "~/ui/filters";
 import { Section } from "~/ui/Section";
 import { EmptyState, ErrorState } from "~/ui/states";
 import { StatusDot, type Tone } from "~/ui/status";
+import { Step } from "~/ui/Step";
 import { VendorMark } from "~/ui/VendorMark";
 import type { Connection } from "./AccountForm";
 import { endCooldown, move, remove, setActive } from "./changes";
@@ -42,12 +43,20 @@ interface Props {
   onChange: (change: Partial<State>, options?: { replace?: boolean }) => void;
 }
 
+/** Does something to an account; a failure is shown in its row. */
+type Act = (account: Connection, work: () => Promise<void>) => void;
+
 /** Every account: its state, order and use. */
 export function Accounts({ of, state, onChange }: Props) {
   const nameOf = useProviderNames();
   const rests = useRests();
   const used = query.useQuery("get", "/api/usage/stats", { params: { query: { period: "7d" } } }, { staleTime: 30_000 });
   const [isTesting, setTesting] = useState(false);
+  const [failed, setFailed] = useState<{ id: string; message: string } | null>(null);
+  const act = useCallback<Act>((account, work) => {
+    setFailed(null);
+    work().catch((failure: unknown) => setFailed({ id: account.id, message: messageOf(failure) }));
+  }, []);
   const all = of.data?.connections;
   const options = [...new Set(all?.map((each) => each.provider))].map((value) => ({ value, label: nameOf(value) }));
   const term = state.search.toLowerCase();
@@ -93,7 +102,7 @@ export function Accounts({ of, state, onChange }: Props) {
         header: providers.columns.priority,
         accessorFn: (each) => each.priority,
         meta: { width: "92px", from: 620 },
-        cell: ({ row: { original } }) => <Order all={all ?? []} account={original} />,
+        cell: ({ row: { original } }) => <Order all={all ?? []} account={original} act={act} />,
       },
       {
         id: "used",
@@ -114,10 +123,10 @@ export function Accounts({ of, state, onChange }: Props) {
         header: "",
         enableSorting: false,
         meta: { align: "right", width: "32px" },
-        cell: ({ row: { original } }) => <Actions account={original} isResting={rests.has(original.id)} />,
+        cell: ({ row: { original } }) => <Actions account={original} isResting={rests.has(original.id)} act={act} />,
       },
     ],
-    [all, nameOf, rests, used.data],
+    [all, nameOf, rests, used.data, act],
   );
 
   async function testAll() {
@@ -172,6 +181,13 @@ export function Accounts({ of, state, onChange }: Props) {
           height={(shown?.length ?? 0) > 100 ? 560 : null}
           onRowClick={(each) => onChange({ account: each.id }, { replace: false })}
           selectedId={state.account}
+          note={(each) =>
+            each.id === failed?.id && (
+              <Text c="var(--bad)" size="xs" role="alert">
+                {providers.notChanged(failed.message)}
+              </Text>
+            )
+          }
           empty={
             all?.length === 0 ? (
               <EmptyState icon={IconPlugConnected} title={providers.noAccounts} hint={providers.noAccountsHint} />
@@ -221,7 +237,8 @@ export function AccountState({ account, rest }: { account: Connection; rest?: Re
   );
 }
 
-function Order({ all, account }: { all: readonly Connection[]; account: Connection }) {
+function Order({ all, account, act }: { all: readonly Connection[]; account: Connection; act: Act }) {
+  const name = account.name ?? account.id;
   const same = all.filter((each) => each.provider === account.provider);
   const place = same.findIndex((each) => each.id === account.id);
   return (
@@ -229,17 +246,17 @@ function Order({ all, account }: { all: readonly Connection[]; account: Connecti
       <Text span w={20}>
         {account.priority}
       </Text>
-      <ActionIcon size="xs" disabled={place <= 0} onClick={() => void move(all, account, -1)} aria-label={providers.moveUp}>
+      <Step size="xs" label={`${providers.moveUp}: ${name}`} isLast={place <= 0} onClick={() => act(account, () => move(all, account, -1))}>
         <IconArrowUp size={12} />
-      </ActionIcon>
-      <ActionIcon size="xs" disabled={place >= same.length - 1} onClick={() => void move(all, account, 1)} aria-label={providers.moveDown}>
+      </Step>
+      <Step size="xs" label={`${providers.moveDown}: ${name}`} isLast={place >= same.length - 1} onClick={() => act(account, () => move(all, account, 1))}>
         <IconArrowDown size={12} />
-      </ActionIcon>
+      </Step>
     </Group>
   );
 }
 
-function Actions({ account, isResting }: { account: Connection; isResting: boolean }) {
+function Actions({ account, isResting, act }: { account: Connection; isResting: boolean; act: Act }) {
   const name = account.name ?? account.id;
   return (
     <Box onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
@@ -252,12 +269,12 @@ function Actions({ account, isResting }: { account: Connection; isResting: boole
         <Menu.Dropdown>
           <Menu.Item
             leftSection={account.isActive ? <IconPlayerPause size={14} /> : <IconPlayerPlay size={14} />}
-            onClick={() => void setActive(account, !account.isActive)}
+            onClick={() => act(account, () => setActive(account, !account.isActive))}
           >
             {account.isActive ? providers.pause : providers.resume}
           </Menu.Item>
           {isResting && (
-            <Menu.Item leftSection={<IconPlugConnectedX size={14} />} onClick={() => void endCooldown(account)}>
+            <Menu.Item leftSection={<IconPlugConnectedX size={14} />} onClick={() => act(account, () => endCooldown(account))}>
               {providers.clear}
             </Menu.Item>
           )}

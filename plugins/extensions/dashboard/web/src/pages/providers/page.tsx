@@ -15,6 +15,7 @@ import { Accounts } from "./Accounts";
 import { Gallery, type Vendor } from "./Gallery";
 import { NodeForm } from "./NodeForm";
 import { Nodes } from "./Nodes";
+import { Pools } from "./Pools";
 
 const providers = texts.providers;
 const DEFAULTS = { provider: "", search: "", account: "" };
@@ -36,6 +37,7 @@ export default function ProvidersPage() {
     >
       <Accounts of={accounts} state={state} onChange={setState} />
       <Nodes onAdd={openNode} />
+      <Pools />
       <Section title={providers.gallery} about={providers.galleryHint} id="vendors">
         <Gallery onPick={setVendor} />
       </Section>

@@ -1,5 +1,5 @@
 /** The prices in use, where each comes from, and those of the operator's own. */
-import { Autocomplete, Badge, Button, Group, Modal, NumberInput, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Autocomplete, Badge, Button, Group, NumberInput, SimpleGrid, Stack, Text } from "@mantine/core";
 import { IconCoin, IconPlus } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 
@@ -8,6 +8,7 @@ import { refresh } from "~/api/cache";
 import { texts } from "~/texts";
 import { notifyDone } from "~/ui/confirm";
 import { type Column, DataTable } from "~/ui/DataTable";
+import { Dialog } from "~/ui/Dialog";
 import { FilterSearch } from "~/ui/filters";
 import { Section } from "~/ui/Section";
 import { EmptyState, ErrorState } from "~/ui/states";
@@ -140,7 +141,7 @@ function PriceEditor({ of, onClose }: { of: Priced | null; onClose: () => void }
   const store = () => api.PATCH("/api/pricing", { body: { [provider]: { [model]: rates } } as never });
   const reset = () => api.DELETE("/api/pricing", { params: { query: { provider, model } } });
   return (
-    <Modal opened onClose={onClose} title={of ? prices.edit(name) : prices.add}>
+    <Dialog onClose={onClose} title={of ? prices.edit(name) : prices.add}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -183,6 +184,6 @@ function PriceEditor({ of, onClose }: { of: Priced | null; onClose: () => void }
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

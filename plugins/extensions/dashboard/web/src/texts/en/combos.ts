@@ -21,6 +21,8 @@ export const combos = {
   judge: "Model that merges",
   members: "Members",
   membersHint: "Drag them, or use the arrows.",
+  grip: (name: string) => `Order of ${name}: the arrow keys move it`,
+  isAt: (name: string, place: number, all: number) => `${name} is number ${place} of ${all}`,
   add: "Add a model",
   weight: "Weight",
   up: (name: string) => `Move ${name} up`,

@@ -33,6 +33,12 @@ export const common = {
   to: "To",
   undo: "Undo",
   all: "All",
+  faults: {
+    address: "This is no address: it begins with https:// or http://",
+    document: "This is no JSON object: it begins with { and ends with }",
+    form: (example?: string) => (example ? `This is not of the form that is expected, such as ${example}` : "This is not of the form that is expected"),
+    refused: "The gateway refuses this value",
+  },
   noJson: "This is no JSON; what was there before counts.",
   noMatch: "Nothing matches",
   clearFilters: "Clear filters",
