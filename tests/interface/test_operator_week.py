@@ -59,9 +59,13 @@ pluginSettings:
       - {{name: keys, kind: secrets, action: redact, on: requests}}
       - {{name: project, kind: pattern, patterns: [aurora], action: block, on: requests}}
   extension-cache: {{enabled: true}}
+  groups:
+    groups: [{{name: the crew, keys: [ada, bob, carl], monthlyBudget: {together}}}]
   extension-alerts: {{webhookUrl: "${{env:HOOK}}", everySeconds: 15}}
 """
 WAIT_SECONDS = 60
+MOST_CALLS = 7
+"""What the crew may ask the vendor together."""
 
 
 class Lab:
@@ -175,7 +179,9 @@ def test_a_week_in_an_operators_life(
 ) -> None:
     asked, told = lab[0], hook[0]
     file = tmp_path / "gateway.yaml"
-    file.write_text(FILE.format(lab=lab[1].url, price=PRICE, budget=2.5 * COST))
+    file.write_text(
+        FILE.format(lab=lab[1].url, price=PRICE, budget=2.5 * COST, together=MOST_CALLS * COST)
+    )
     week = Week(tmp_path, file, f"{hook[1].url}/hook")
 
     with running(week.data_dir, variables=week.variables) as here:
@@ -240,10 +246,14 @@ def the_budget_ends(week: Week, here: Running) -> None:
     assert refused.status_code == 429
     assert "budget" in refused.json()["error"]["message"]
     assert week.ask(here, "bob", "Has carl spent it all?").status_code == 200
+    together = week.ask(here, "ada", "And the crew?")
+    assert together.status_code == 429
+    assert together.json()["error"]["message"].startswith('Group "the crew"')
 
 
 def the_sums_agree(week: Week, asked: Lab) -> None:
     calls = len(asked.texts)
+    assert calls == MOST_CALLS
     vendor_sums = {"calls": calls, "tokens": calls * TOKENS, "cost": round(calls * COST, 6)}
 
     rows = week.api("GET", "/api/usage/history?limit=200")["rows"]
@@ -260,6 +270,8 @@ def the_sums_agree(week: Week, asked: Lab) -> None:
     }
     assert vendor_sums == ledger == metrics
     assert round(stats["totalCost"], 6) == vendor_sums["cost"]
+    [crew] = week.api("GET", "/api/group-limits")["groups"]
+    assert [round(limit["used"], 6) for limit in crew["limits"]] == [vendor_sums["cost"]]
 
     answered = sum(times for (_, status), times in week.statuses.items() if status == 200)
     assert sum(row["status"] == "ok" for row in rows) == answered == calls + 3  # of the cache
