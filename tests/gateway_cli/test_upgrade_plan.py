@@ -24,7 +24,7 @@ from gateway_core.storage.sqlite.engine import open_sqlite
 from gateway_core.storage.stores.settings import SettingsStore
 from gateway_postgres.engine import open_postgres
 
-MISSING = 3
+MISSING = 4
 """How many steps the older version did not have."""
 NEWEST = [f"{each.number:04}_{each.name}" for each in packaged_migrations("sqlite")[-MISSING:]]
 ROW = "INSERT INTO meta (key, value) VALUES (:key, :value)"
