@@ -76,7 +76,7 @@ async def test_every_body_refuses_a_member_that_it_does_not_have(
     admin: AdminGateway, operation: RouteOperation
 ) -> None:
     one = await identity(admin, operation.path)
-    path = operation.path.format(id=one, connectionId=one, name=one)
+    path = operation.path.format(id=one, connectionId=one, name=one, provider="acme")
     body = {**(operation.example or {}), **WRONG}
     cookie = f"{COOKIE}={admin.core.sessions.issue()}"
 

@@ -21,7 +21,9 @@ SHARED = {
     "GATEWAY_PLUGIN_TIMEOUT_MS": "60000",
     "PLUGIN_EXTENSION_VALKEY_WAIT_MS": "1000",
 }
-NGINX = """
+NGINX = "/usr/sbin/nginx"
+"""Debian's; ``apt-get install nginx``."""
+SETTINGS = """
 daemon off;
 worker_processes 1;
 pid {folder}/nginx.pid;
@@ -124,9 +126,9 @@ def nginx_before(trio: Trio, folder: Path) -> Iterator[str]:
     """nginx, which gives each request to one of the gateways; its address."""
     port = free_port()
     servers = "\n".join(f"server 127.0.0.1:{each} max_fails=0;" for each in trio.ports)
-    settings = NGINX.format(folder=folder, port=port, servers=servers)
+    settings = SETTINGS.format(folder=folder, port=port, servers=servers)
     (folder / "nginx.conf").write_text(settings)
-    command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
+    command = [NGINX, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
     process = subprocess.Popen(command)
     try:
         wait_for(lambda: _listens(port))

@@ -11,6 +11,7 @@ from admin_gateway import AdminGateway, opened
 
 PATH = "/api/mcp-gateway"
 NAME = "extension-mcp"
+ON = {"GATEWAY_MCP_ENABLED": "true"}
 PROGRAM = Path(__file__).with_name("mcp_program.py")
 
 
@@ -71,5 +72,5 @@ class McpGateway:
 @asynccontextmanager
 async def mcp_gateway(folder: Path, variables: Mapping[str, str] = {}) -> AsyncIterator[McpGateway]:
     more = {NAME: gateway_extension_mcp}
-    async with opened(folder, dict(variables), more=more) as admin:
+    async with opened(folder, {**ON, **variables}, more=more) as admin:
         yield McpGateway(admin)

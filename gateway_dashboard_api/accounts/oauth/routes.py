@@ -162,8 +162,8 @@ class Logins:
         return json_answer(answer)
 
     async def exchange(self, admin: AdminContext, request: Request) -> Response:
-        spec, login = login_of(admin, request)
         body = await read_json(request, ExchangeBody)
+        spec, login = login_of(admin, request)
         # Whatever comes of it, a state is good once.
         journey = await self._browsers.redeem(body.state)
         if journey is None or journey.provider != spec.id:
@@ -202,8 +202,8 @@ class Logins:
 
     async def poll(self, admin: AdminContext, request: Request) -> Response:
         """Ask the vendor, no more often than it allows, whether a person has signed in."""
-        spec, login = login_of(admin, request)
         body = await read_json(request, PollBody)
+        spec, login = login_of(admin, request)
         now, ticket = admin.core.clock(), body.device_code
         journey = await self._devices.find(ticket)
         if journey is None or journey.provider != spec.id or now >= journey.expires_at:
@@ -230,8 +230,8 @@ class Logins:
         return await self._save(admin, request, account, grant)
 
     async def cancel(self, admin: AdminContext, request: Request) -> Response:
-        login_of(admin, request)
         body = await read_json(request, CancelBody)
+        login_of(admin, request)
         ended = (
             body.state and await self._browsers.redeem(body.state),
             body.device_code and await self._devices.redeem(body.device_code),

@@ -13,7 +13,11 @@ from .settings import Settings
 
 GATEWAY_PROTOCOL = 1
 PATH = "/api/mcp-gateway"
-CONFORMANCE = {"trusted": True, "public": [PATH, f"{PATH}/sse", f"{PATH}/message"]}
+CONFORMANCE = {
+    "trusted": True,
+    "public": [PATH, f"{PATH}/sse", f"{PATH}/message"],
+    "settings": {"enabled": True},
+}
 
 
 @hookimpl
@@ -22,7 +26,10 @@ def register_settings() -> type[Settings]:
 
 
 @hookimpl
-def register_routes(host: Host) -> list[Deferred]:
+def register_routes(host: Host, settings: Settings) -> list[Deferred]:
+    if not settings.enabled:
+        return []
+
     def make() -> list[Guarded]:
         from .routes import routes
         from .running import tools_of

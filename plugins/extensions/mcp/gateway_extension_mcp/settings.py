@@ -8,6 +8,13 @@ from msgspec import Meta, Struct
 class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     """Bounds of what MCP servers may take, and which programs may be started."""
 
+    enabled: Annotated[
+        bool,
+        Meta(
+            description="Whether the endpoint is served, from the gateway's next start on.",
+            extra={"variable": "GATEWAY_MCP_ENABLED"},
+        ),
+    ] = False
     commands: Annotated[
         tuple[str, ...],
         Meta(

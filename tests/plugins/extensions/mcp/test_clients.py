@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_gateway import NAME, PATH
+from mcp_gateway import NAME, ON, PATH
 from mcp_servers import served, tool_server
 from served_gateway import Served, serve_gateway
 
@@ -26,7 +26,7 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """One with an instance by each transport."""
-    variables = {"GATEWAY_TRUST_PLUGINS": NAME}
+    variables = {**ON, "GATEWAY_TRUST_PLUGINS": NAME}
     folder: Path = tmp_path_factory.mktemp("clients")
     with (
         served(tool_server().streamable_http_app()) as new,

@@ -13,7 +13,7 @@ IMPORTS = f"{NAME}: imports what stays"
 
 
 def test_every_case_passes_but_the_one_about_imports(tmp_path: Path) -> None:
-    suite = ExtensionSuite(NAME, public=PUBLIC, trusted=True)
+    suite = ExtensionSuite(NAME, settings={"enabled": True}, public=PUBLIC, trusted=True)
     try:
         results = {case.name: suite.run(case, tmp_path) for case in suite.cases()}
     finally:
