@@ -23,6 +23,7 @@ TIERS = {
     "dashboard": ("gold", ()),
     "guardrails": ("gold", ()),
     "kit": ("silver", ()),
+    "mcp": ("gold", ()),
     "object-store": ("bronze", ("file contents: exercised", "file contents: keeps contents")),
     "telemetry": ("gold", ()),
     "valkey": ("bronze", ("shared state: exercised",)),

@@ -41,6 +41,14 @@ def split(block: str) -> list[str]:
     return commands
 
 
+def switches(page: Path) -> dict[str, str]:
+    """The variables that the page sets before it starts a gateway."""
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    starts = [block for block in blocks if "\nmodel-gateway\n" in block]
+    exports = (re.findall(r"\b(GATEWAY_[A-Z_]+)=(\S+)", block) for block in starts)
+    return {name: value for each in exports for name, value in each}
+
+
 WITH_CALLS = [page for page in PAGES if calls(page)]
 
 
@@ -51,7 +59,7 @@ def test_the_calls_of_a_page_work_as_they_are_written(page: Path, tmp_path: Path
         folder.mkdir()
     (here / ".venv").symlink_to(COMMAND.parent.parent)
     variables = {"DATA_DIR": str(data)}
-    with running(data) as gateway:
+    with running(data, variables=switches(page)) as gateway:
         script = tools / "curl"
         script.write_text(CURL.format(curl="/usr/bin/curl", url=gateway.url))
         script.chmod(0o755)

@@ -7,7 +7,6 @@ from urllib.parse import quote
 import click
 import msgspec
 
-from gateway_cli.api_client import NoGateway, ask
 from gateway_core.config.environment import Environment
 from gateway_core.config.errors import StartRefused
 
@@ -26,7 +25,9 @@ def cassette_command(
     Every text in it is blanked out, headers and addresses are left out. What does not replay to
     the same answer is not written.
     """
-    # Imported only here: they run a whole gateway.
+    # Imported only here: they run a whole gateway, and one that serves loads this module too.
+    from gateway_cli.api_client import NoGateway
+
     from .cassette import BadCassette, make_cassette, read_cassette, write_cassette
     from .replay import replay_cassette
 
@@ -57,6 +58,8 @@ def cassette_command(
 
 
 def _read(environment: Environment, url: str | None, path: str, request_id: str) -> Any:
+    from gateway_cli.api_client import ask
+
     answer = ask(environment, url, "GET", f"{path}?requestId={quote(request_id, safe='')}")
     if answer.status != 200:
         raise click.ClickException(f"The gateway answered with status {answer.status}.")

@@ -16,8 +16,9 @@ OURS = {
     "gateway_providers",
 }
 
-PARTS = {"gateway_extension_config"}
-"""Plugins that are released with the gateway and share modules of its command line."""
+PARTS = {"gateway_extension_config", "gateway_extension_mcp"}
+"""Plugins that are released with the gateway and share modules of its command line, or of its
+management API; what each may import is a rule of its own repository."""
 
 
 def import_faults(package: str) -> Iterator[str]:
