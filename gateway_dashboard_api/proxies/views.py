@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 
 from gateway_core.storage.stores.proxy_pools import ProxyPool
@@ -30,7 +30,7 @@ class PoolShape(Struct, frozen=True, kw_only=True, rename="camel"):
     last_error: str | None
     created_at: str
     updated_at: str
-    bound_connection_count: int = 0
+    bound_connection_count: int | UnsetType = UNSET
     """How many accounts use it; with ``includeUsage`` only."""
 
 
