@@ -52,7 +52,7 @@ $(UV): requirements/tools.txt
 	@touch $@
 
 # The image holds every distribution but the kit, which is for authors of plugins.
-IN_IMAGE = $(shell sed -n 's/^name = //p' pyproject.toml plugins/formats/*/pyproject.toml plugins/providers/*/pyproject.toml plugins/extensions/config/pyproject.toml plugins/extensions/object-store/pyproject.toml plugins/extensions/valkey/pyproject.toml $(DASHBOARD)/pyproject.toml)
+IN_IMAGE = $(shell sed -n 's/^name = //p' pyproject.toml plugins/formats/*/pyproject.toml plugins/providers/*/pyproject.toml $(filter-out plugins/extensions/kit/%,$(wildcard plugins/extensions/*/pyproject.toml)))
 
 # Writes hash-pinned requirements that name no registry.
 lock: $(UV)
