@@ -87,7 +87,11 @@ class FilteredRun:
         if self._given is None:
             return
         if self._delivery is None:
-            self._delivery = asyncio.create_task(self._deliver(self._given))
+            # What the answer is now counts: a client that goes before the task begins changes it.
+            is_kept = self._is_kept()
+            if is_kept:
+                close_quietly(self._given, is_whole=True)
+            self._delivery = asyncio.create_task(self._deliver(self._given, is_kept=is_kept))
         # A client that goes meanwhile ends neither this nor who waits for it.
         await asyncio.shield(self._delivery)
 
@@ -122,16 +126,18 @@ class FilteredRun:
         record.connection_id = None
         record.target = replace(target, provider=replace(target.provider, free=True))
 
-    async def _deliver(self, given: SourcedAnswer) -> None:
+    def _is_kept(self) -> bool:
         run, exchange = self._run, self._run.attempt.exchange
         has_ended = run.attempt.is_complete or exchange.ended
         is_whole = has_ended and exchange.failure is None
         # A filter that has ended an answer has put a code into its row.
-        if not is_whole or run.record.status != "ok" or run.record.error_code is not None:
+        return is_whole and run.record.status == "ok" and run.record.error_code is None
+
+    async def _deliver(self, given: SourcedAnswer, *, is_kept: bool) -> None:
+        if not is_kept:
             given.leave()
             return
-        close_quietly(given, is_whole=True)
         try:
-            await given.deliver(exchange.usage)
+            await given.deliver(self._run.attempt.exchange.usage)
         except Exception:
             log.exception("%s failed to take an answer", type(given).__name__)

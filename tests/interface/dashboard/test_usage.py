@@ -33,7 +33,7 @@ def test_usage_is_grouped_pivoted_and_exported(
     page.get_by_role("option", name="Provider").click()
 
     row = table.get_by_role("row").filter(has_text="m-1")
-    expect(row).to_contain_text("open")
+    expect(row).to_contain_text("Open")
     expect(row).to_contain_text(str(CALLS))
     assert "then=provider" in page.url
     page.get_by_role("button", name="Export").click()

@@ -12,6 +12,8 @@ from gateway_process import COMMAND, running
 
 ACTIONS = {
     "/api/auth/": "logins of people",
+    "/api/oauth/": "logins of people",
+    "/api/headroom/": "an action of a person",
     "/api/locale": "a cookie of one browser",
     "/api/connections": "another path of /api/providers",
     "/api/providers/reorder": "the priorities of accounts, all at once",
