@@ -45,7 +45,7 @@ class FollowedResponse:
     async def next(self) -> bytes:
         try:
             chunk = await self._response.next()
-        except BaseException:
+        except Exception:  # A client that goes after the last event has still had it all.
             close_quietly(self._given, is_whole=False)
             raise
         if chunk:
